@@ -49,8 +49,6 @@ class Bisection(Closeable):
     """A bisection of one input.
 
     Args:
-        task: the tool, the oracle and the options.
-        progress: receives phases, trials and notes.
         make_pool: makes the pool that runs the trials of the search; None for threads.
 
     Attributes:
@@ -353,11 +351,6 @@ class Bisection(Closeable):
 
 def first_different_action(one: RecordedRun, other: RecordedRun, directory: Path) -> str | None:
     """Describe the first action of the second run in which it differs.
-
-    Args:
-        one: a run.
-        other: another run of the same command.
-        directory: for the printed IR.
 
     Returns:
         The action, such as "#17 fold arith.addi at a.mlir:2:3"; None if it was not found.

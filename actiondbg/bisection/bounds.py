@@ -60,7 +60,6 @@ def evaluate_whole_run(
 
     Args:
         evaluator: runs the trial; gets its time limits from the duration of this one.
-        keys: whether the record holds the key of each action.
         is_event: the oracle looks for an event: a run that ends without it is not bad.
         speculative: run the first trial without candidates while the output is judged.
 
@@ -90,13 +89,7 @@ def evaluate_whole_run(
 
 
 class StartSearch:
-    """Tries schemes until the run that skips all candidates is good.
-
-    Args:
-        evaluator: runs the trials.
-        record: of the whole run.
-        whole_run: the files of the whole run.
-    """
+    """Tries schemes until the run that skips all candidates is good."""
 
     def __init__(
         self, evaluator: TrialEvaluator, record: Record, whole_run: Evidence | None
@@ -222,7 +215,6 @@ class StartSearch:
         return None
 
     def _changing_passes(self) -> list[str]:
-        """Return the removable passes that changed the IR."""
         changed = {
             one.argument for one in self._allowed if one.changed or self._record.actions_in(one)
         }

@@ -41,11 +41,7 @@ class Cancelled(Exception):
 
 
 class CommandRunner:
-    """Runs commands one after another, each in a process group of its own.
-
-    Args:
-        directory: for the outputs of the commands.
-    """
+    """Runs commands one after another, each in a process group of its own."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory

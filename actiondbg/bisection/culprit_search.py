@@ -40,10 +40,6 @@ class CulpritSearch:
     """Searches for the culprit.
 
     Args:
-        evaluator: runs single trials.
-        pool: runs the trials of the binary search.
-        record: of the whole run.
-        jobs: how many trials run at a time.
         confirms: whether ``confirm`` will be called; its trial can then run during the search.
 
     Attributes:
@@ -195,9 +191,7 @@ class PrefixJudge:
     """Judges prefixes for ``search``, by trials of a pool.
 
     Args:
-        pool: runs the trials.
         trial: returns the trial of a prefix of a length.
-        evaluator: caches verdicts, and checks the limit.
         on_result: called with the length and the result of each trial that was not cached.
     """
 
@@ -248,8 +242,6 @@ def describe_culprit(
 
     Args:
         fork_before: forks the tool before the action, or earlier.
-        action: the action.
-        directory: for the files of the printed IR.
     """
     with fork_before() as fork:
         stop = fork.advance(action.ordinal)
@@ -257,7 +249,6 @@ def describe_culprit(
         pipeline = _pipeline(fork)
         outcome = _outcome(fork, action.ordinal)
     around = _pass_frame(stack)
-    diff = _diff(fork_before, stop, directory)
     return Culprit(
         entry=_entry(action, stop),
         nth=stop.nth,
@@ -266,8 +257,7 @@ def describe_culprit(
         pass_ordinal=around.ordinal if around else None,
         pass_pipeline=pipeline if around else None,
         outcome=outcome,
-        diff=diff,
-        whole_module=diff is not None and _is_module(diff),
+        diff=_diff(fork_before, stop, directory),
     )
 
 
@@ -312,8 +302,3 @@ def _diff(fork_before: Callable[[], ForkedTool], stop: Stop, directory: Path) ->
             lambda: directory / f"print-{next(numbers)}",
         )
     return None
-
-
-def _is_module(diff: Diff) -> bool:
-    first = diff.before.lstrip().partition("\n")[0]
-    return first.startswith(("module", '"builtin.module"', "#", "!"))

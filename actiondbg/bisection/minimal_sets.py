@@ -24,10 +24,6 @@ class SetJudge:
     """Judges sets of candidates for a ``Minimizer``; plans name the candidates by their keys.
 
     Args:
-        evaluator: makes the plans and caches verdicts.
-        pool: runs the trials.
-        jobs: how many trials run at a time.
-        space: the candidates.
         skips: whether a set is skipped; else only the set is applied.
     """
 
@@ -119,9 +115,6 @@ def smallest_set(
     """Find the smallest set.
 
     Args:
-        evaluator: makes the plans and caches verdicts.
-        pool: runs the trials.
-        jobs: how many trials run at a time.
         space: narrowed to the culprit.
         mode: "minimize": the smallest set of applied candidates whose output is bad; "skip": the
             smallest set of skipped candidates whose output is good.

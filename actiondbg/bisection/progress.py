@@ -110,8 +110,6 @@ class ProgressReporter:
         """Set the range that the culprit is in.
 
         Args:
-            first: the ordinal of the first action.
-            last: the ordinal of the last action.
             width: the number of candidates in the range.
             after: the number of trials after one candidate is left.
         """
@@ -123,8 +121,6 @@ class ProgressReporter:
         """Set the smallest set so far.
 
         Args:
-            first: the ordinal of its first action.
-            last: the ordinal of its last action.
             size: the number of its candidates.
             to_go: the number of trials that are left at least: how many is not known before.
         """

@@ -51,7 +51,6 @@ class Culprit(msgspec.Struct, kw_only=True, frozen=True):
         pass_ordinal: the ordinal of that pass.
         outcome: its outcome.
         diff: the IR before and after it; None if it could not be printed.
-        whole_module: whether ``diff`` is of the whole module, not of one function.
     """
 
     entry: Entry
@@ -62,7 +61,6 @@ class Culprit(msgspec.Struct, kw_only=True, frozen=True):
     pass_ordinal: int | None = None
     outcome: protocol.Outcome | None = None
     diff: Diff | None = None
-    whole_module: bool = False
 
     @property
     def ordinal(self) -> int:

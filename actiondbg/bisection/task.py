@@ -20,10 +20,6 @@ class BisectionTask:
     """The task of a bisection.
 
     Args:
-        argv: the tool's command line.
-        oracle: judges the outputs.
-        filter: the user's filter of candidates.
-        mode: what to search for.
         jobs: how many trials run at a time; None for as many as the pool has, one in threads.
         seconds: the time limit of a trial and of a command of the oracle. None: no limit for the
             oracle, and for a trial limits that follow from the whole run.
@@ -33,7 +29,6 @@ class BisectionTask:
         env: the tool's environment; None for this process's.
         layouts: how many random address layouts a good whole run is repeated in.
         no_fork: start the tool anew for each trial, even if it can be forked.
-        limit: of the search.
         without: names of capabilities that the agent does not use.
     """
 

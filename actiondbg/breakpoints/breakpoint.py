@@ -40,6 +40,7 @@ class Breakpoint:
         predicate: called with each stop; where it returns False, the tool resumes.
         unresolved: the names of the SPEC that may not be known, until the breakpoint is hit.
         is_passed: whether it only counts hits for now.
+        asked_after: whether it stops after the action whatever its condition is.
     """
 
     id: int
@@ -61,10 +62,10 @@ class Breakpoint:
     _terms: list[protocol.Term] = field(default_factory=list[protocol.Term], repr=False)
     _parsed: protocol.Condition | None = field(default=None, repr=False)
     _outcome: protocol.OutcomeFilter | None = field(default=None, repr=False)
-    _asked_after: bool = field(default=False, repr=False)
+    asked_after: bool = field(init=False, default=False, repr=False)
 
     def __post_init__(self) -> None:
-        self._asked_after = self.after
+        self.asked_after = self.after
         self._terms = parse_spec(self.spec) if self.kind == "breakpoint" else []
         if self.outcome is not None:
             self._outcome = parse_outcome(self.outcome)
@@ -132,12 +133,7 @@ class Breakpoint:
                 "while the action runs: use the other fields."
             )
         self._parsed, self.condition = parsed, text
-        self.after = self._asked_after or self.outcome is not None or is_about_outcome
-
-    @property
-    def asked_after(self) -> bool:
-        """Whether it stops after the action whatever its condition is."""
-        return self._asked_after
+        self.after = self.asked_after or self.outcome is not None or is_about_outcome
 
     def count(self, hits: int) -> None:
         """Set the hits of this run, and reduce the ignore count by the new ones."""

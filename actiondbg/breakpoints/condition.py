@@ -98,7 +98,6 @@ def parse_condition(text: str, outcomes: tuple[str, ...] = RESULTS) -> Condition
     """Parse an EXPR and check its types.
 
     Args:
-        text: as in the module's description.
         outcomes: the possible values of the field outcome.
 
     Returns:

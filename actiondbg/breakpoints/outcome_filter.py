@@ -40,7 +40,6 @@ def split_outcome(text: str, results: Collection[str]) -> tuple[list[str], str |
     """Split an OUTCOME; raises UsageError with the position of an error.
 
     Args:
-        text: as in the module's description.
         results: the valid words beside reason:GLOB.
 
     Returns:

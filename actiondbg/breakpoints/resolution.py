@@ -220,7 +220,6 @@ def _line(piece: Piece, names: Vocabulary) -> str:
 
 
 def _is_in_file(path: str, file: str) -> bool:
-    """Return whether a path names a file by its last components."""
     return file == path or file.endswith(f"/{path}")
 
 

@@ -84,9 +84,6 @@ class Piece:
 def parse_spec(text: str) -> list[Term]:
     """Parse a SPEC.
 
-    Args:
-        text: as in the module's description.
-
     Returns:
         The terms, all of which must match.
 

@@ -99,10 +99,6 @@ class Checkpoints:
 
     Each timeline has a socket of its own: an automatic checkpoint may connect after the run has
     left its timeline.
-
-    Args:
-        forks: the owner of the forks of the run.
-        directory: of the session, for the sockets of automatic checkpoints.
     """
 
     def __init__(self, forks: ForkOwner, directory: Path) -> None:

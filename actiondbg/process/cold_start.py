@@ -31,8 +31,6 @@ class StartedTool(NamedTuple):
     """A tool that a program has started.
 
     Args:
-        path: the executable.
-        arguments: its arguments.
         environment: its environment at its start, without what is there for an agent.
     """
 
@@ -43,10 +41,6 @@ class StartedTool(NamedTuple):
 
 def started_tool(program: Program, pid: int) -> StartedTool | None:
     """Return the tool in a process of a program, if the program did no more than start it.
-
-    Args:
-        program: the program.
-        pid: of the process that has MLIR.
 
     Returns:
         None if the program itself loads MLIR, or has started the tool with other arguments than
@@ -85,12 +79,7 @@ class ColdStart:
     It stands for a fork that is frozen before the first action, and threads may share it.
 
     Args:
-        program: the tool.
         with_output: the command line with another output file.
-        stdin: the tool's standard input.
-        directory: for its files.
-        forks: ends the processes that remain.
-        held: admits interrupts while a process starts.
         prepare: requests for each process, which is stopped before its first action.
     """
 

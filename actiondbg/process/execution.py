@@ -69,11 +69,6 @@ class Execution:
     be replayed after its end, and ends with ``kill``. From the first stop on, the tool makes
     automatic checkpoints. A fork of a checkpoint can replace the tool (``adopt``).
 
-    Args:
-        process: the tool, just started.
-        listener: accepts the connection of the agent.
-        options: settings for the agent after its hello.
-
     Attributes:
         last: the newest stop before the end, or None.
         branches: the timelines of the run.
@@ -765,12 +760,6 @@ def start_execution(
     program: Program, directory: Path, streams: Streams, options: LaunchOptions
 ) -> Execution:
     """Start a program's tool with the agent in it.
-
-    Args:
-        program: the command line and its environment.
-        directory: the session's scratch directory, or one in it.
-        streams: the redirections of the tool's standard streams.
-        options: settings for the agent after its hello.
 
     Raises:
         LaunchError: the tool cannot be started.

@@ -31,12 +31,7 @@ _REPLICA = protocol.Fork(role="replica")
 
 
 class ForkOwner:
-    """The forks of one run; threads may share it.
-
-    Args:
-        directory: of the session, for the sockets of the forks.
-        held: admits interrupts during a wait for a fork.
-    """
+    """The forks of one run; threads may share it."""
 
     def __init__(self, directory: Path, held: HeldInterrupts) -> None:
         self.held = held
@@ -78,9 +73,6 @@ class ForkOwner:
 
     def accept_all(self, listener: Listener) -> list[ForkedTool]:
         """Accept the automatic checkpoints that have connected, without waiting for more.
-
-        Args:
-            listener: the socket of automatic checkpoints.
 
         Returns:
             The checkpoints in the order of their connections; without those that have ended,

@@ -26,6 +26,9 @@ class ForkProcess:
         client: the connection; owned by this object, until ``release``.
         pidfd: a file descriptor of the process, as of ``os.pidfd_open``; owned likewise.
         pid: the number of the process.
+
+    Attributes:
+        is_ended: whether it was ended or released.
     """
 
     def __init__(self, client: Client, pidfd: int, pid: int) -> None:
@@ -35,13 +38,8 @@ class ForkProcess:
         self._connection_lock = threading.RLock()
         self._lock = threading.Lock()  # of the attributes below
         self._users = 0
-        self._ended = False
+        self.is_ended = False
         self._released = False
-
-    @property
-    def is_ended(self) -> bool:
-        """Whether it was ended or released."""
-        return self._ended
 
     @property
     def is_gone(self) -> bool:
@@ -53,7 +51,7 @@ class ForkProcess:
     def talk(self) -> Generator[Client]:
         """Use the connection in the block; raises NotStopped when the process was ended."""
         with self._connection_lock, self._kept() as kept:
-            if not kept or self._ended:
+            if not kept or self.is_ended:
                 raise NotStopped("The fork is closed: make another.")
             yield self._client
 
@@ -65,7 +63,7 @@ class ForkProcess:
     def end(self) -> None:
         """Kill the process, and wait for its end."""
         with self._kept() as kept:
-            self._ended = True
+            self.is_ended = True
             if kept:
                 # First kill, then close the connection: a tool that loses its controller runs its
                 # cleanup, which may remove files of the user's.
@@ -78,7 +76,7 @@ class ForkProcess:
             NotStopped: the process was ended.
         """
         with self.talk(), self._lock:
-            self._ended = self._released = True
+            self.is_ended = self._released = True
             return self._client, self._pidfd
 
     @contextlib.contextmanager
@@ -92,7 +90,7 @@ class ForkProcess:
         finally:
             with self._lock:
                 self._users -= 1
-                last = self._ended and not self._users and not self._released
+                last = self.is_ended and not self._users and not self._released
                 self._released = self._released or last
             if last:
                 self._client.close()

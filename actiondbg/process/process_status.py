@@ -65,6 +65,19 @@ def process_status(pid: int) -> ProcessStatus | None:
     )
 
 
+def _fields(file: str) -> list[str]:
+    """Return the fields of a stat file of proc(5) from 3 on: 2, in (), may hold any text."""
+    return Path(file).read_text(errors="replace").rpartition(")")[2].split()
+
+
+def command_of(pid: int) -> list[str]:
+    """Return the command line of a process; empty if it has ended."""
+    with contextlib.suppress(OSError):
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().rstrip(b"\0").split(b"\0")
+        return [os.fsdecode(word) for word in words]
+    return []
+
+
 def exit_status(pid: int, pidfd: int) -> int | None:
     """Return the exit status of an ended process, whoever waits for it.
 
@@ -84,8 +97,7 @@ def exit_status(pid: int, pidfd: int) -> int | None:
 
 def _status_of_zombie(pid: int) -> int | None:
     with contextlib.suppress(OSError, ValueError, IndexError):
-        # proc(5): field 3 is the state, 52 the wait status; 2, in (), may hold any text.
-        fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+        fields = _fields(f"/proc/{pid}/stat")  # 3 is the state, 52 the wait status
         if fields[0] in "ZX":
             return int(fields[49])
     return None
@@ -121,9 +133,8 @@ def waits_for_thread(pid: int) -> bool:
 def processor_seconds(pid: int) -> float:
     """Return the processor time of a process and of its children that have ended, or 0."""
     with contextlib.suppress(OSError, ValueError, IndexError):
-        # proc(5): fields 14 to 17, in clock ticks; 2, in (), may hold any text.
-        fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
-        return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+        ticks = _fields(f"/proc/{pid}/stat")[11:15]  # fields 14 to 17
+        return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
     return 0.0
 
 
@@ -140,21 +151,11 @@ def mapped_files(pid: int) -> list[Path]:
 
 def shared_outputs(pid: int) -> list[int]:
     """Return which of stdout and stderr of a process are files that its parent has open, too."""
-    ours, theirs = _open_files(pid), _open_files(_parent_of(pid))
+    ours, theirs = _open_files(pid), _open_files(next(ancestors_of(pid), 0))
     return [number for number in (1, 2) if number in ours and ours[number] in theirs.values()]
 
 
-def _parent_of(pid: int) -> int:
-    with contextlib.suppress(OSError):
-        # proc(5): field 4 is the parent; field 2, in (), may hold any text.
-        return int(
-            Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[1]
-        )
-    return 0
-
-
 def _open_files(pid: int) -> dict[int, tuple[int, int]]:
-    """Return the device and the inode of each open descriptor."""
     found: dict[int, tuple[int, int]] = {}
     with contextlib.suppress(OSError):
         for entry in Path(f"/proc/{pid}/fd").iterdir():
@@ -180,9 +181,7 @@ def ancestors_of(pid: int) -> Iterator[int]:
     """List the parent of a process, its parent, and so on."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         while pid > 1:
-            # proc(5): field 4 is the parent; 2, in (), may hold any text.
-            text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
-            pid = int(text.rpartition(")")[2].split()[1])
+            pid = int(_fields(f"/proc/{pid}/stat")[1])  # field 4 is the parent
             yield pid
 
 
@@ -194,8 +193,7 @@ def work_of(pid: int, *, with_children: bool) -> Work | None:
     for each in left:
         for task in Path(f"/proc/{each}/task").glob("*"):
             with contextlib.suppress(OSError):
-                # proc(5): field 3 is the state, 14 and 15 the times; 2, in (), may hold any text.
-                fields = (task / "stat").read_text(errors="replace").rpartition(")")[2].split()
+                fields = _fields(f"{task}/stat")  # 3 is the state, 14 and 15 are the times
                 times[each] = times.get(each, 0) + int(fields[11]) + int(fields[12])
                 is_running |= fields[0] not in "SZX"
                 if with_children:

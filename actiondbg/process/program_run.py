@@ -19,6 +19,7 @@ from actiondbg.process.fork_process import kill
 from actiondbg.process.process_status import (
     Work,
     ancestors_of,
+    command_of,
     exit_status,
     process_status,
     shared_outputs,
@@ -67,27 +68,10 @@ class StandIn:
         os.close(self._pidfd)
 
 
-class Parent(Protocol):
-    """The program that started the process."""
-
-    def wait_for_fork(self, stand_in: StandIn) -> None:
-        """Keep a process until the fork that took its place has ended."""
-        ...
-
-    def end(self, kill: bool) -> int:
-        """Wait for the end of the program; see ``ToolProcess``."""
-        ...
-
-
 class Descendant:
-    """A process that a program has started.
+    """A process that a program has started."""
 
-    Args:
-        program: the program.
-        pid: the number of the process.
-    """
-
-    def __init__(self, program: Parent, pid: int) -> None:
+    def __init__(self, program: ProgramRun, pid: int) -> None:
         self.pid = pid
         self.pidfd = open_pidfd(pid)
         self._program = program
@@ -173,7 +157,6 @@ class ProgramRun:
     """A started program, until one of its processes connects: then that is the tool.
 
     Args:
-        process: the program.
         listener: accepts the connections of agents; a process waits there until the one before
             has ended.
         seen: what its processes note.
@@ -231,7 +214,7 @@ class ProgramRun:
     def follow(self, connection: socket.socket) -> ToolProcess:
         """Return the process that has connected."""
         pid, _ = peer_of(connection)
-        record = FollowedProcess(f"p{len(self.processes)}", pid, _command_of(pid))
+        record = FollowedProcess(f"p{len(self.processes)}", pid, command_of(pid))
         self.processes.append(record)
         if pid == self.pid:
             self._own = record.name
@@ -293,7 +276,7 @@ class ProgramRun:
             connection.sendall(encode_request(protocol.Resume(control="continue"), 1))
             self._released.append(connection)
             pid, _ = peer_of(connection)
-            command = textwrap.shorten(" ".join(_command_of(pid)), _SHOWN, placeholder=" ...")
+            command = textwrap.shorten(" ".join(command_of(pid)), _SHOWN, placeholder=" ...")
             names.append(f"{pid} ({command})")
         self._waiting.clear()
         if not names or self.current is None:
@@ -450,10 +433,3 @@ def _is_locked(pid: int, descriptor: str) -> bool:
     """Whether an open file has a lock of flock(2), or one of its description; see proc(5)."""
     lines = Path(f"/proc/{pid}/fdinfo/{descriptor}").read_text().splitlines()
     return any(line.startswith("lock:") and ("FLOCK" in line or "OFDLCK" in line) for line in lines)
-
-
-def _command_of(pid: int) -> list[str]:
-    with contextlib.suppress(OSError):
-        words = Path(f"/proc/{pid}/cmdline").read_bytes().rstrip(b"\0").split(b"\0")
-        return [os.fsdecode(word) for word in words]
-    return []

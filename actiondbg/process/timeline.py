@@ -226,7 +226,6 @@ class Branches:
     # --- standing rules ---
 
     def _spans(self) -> list[RuleSpan]:
-        """Return the spans of the current timeline, in the order of the events."""
         found: list[RuleSpan] = []
         for branch in self._path():
             found = [one for one in found if one.event <= branch.event] + branch.spans

@@ -25,12 +25,7 @@ _END_SECONDS = 5.0  # from the end of the connection to the end of the tool
 
 
 class Listener:
-    """The socket for the connection of the agent.
-
-    Args:
-        path: of the socket.
-        backlog: the limit for connections that are not accepted yet.
-    """
+    """The socket for the connection of the agent."""
 
     def __init__(self, path: Path, backlog: int = 16) -> None:
         self.path = path
@@ -171,7 +166,6 @@ class Process:
         return status
 
     def _kill(self) -> None:
-        """Kill the tool and its children."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)
         if self._guard is not None:
@@ -188,8 +182,6 @@ def start_process(
     """Start the tool of a session.
 
     Args:
-        program: the tool.
-        listener: accepts the connection of the agent.
         streams: the redirections of the standard streams. The default of stdin is ours, unless
             that is a terminal, which the tool must not compete for.
         directory: of the session; holds the default files ``stdout`` and ``stderr``.

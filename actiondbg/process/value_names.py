@@ -45,7 +45,6 @@ def print_named(
     """Print an operation with the names of its values.
 
     Args:
-        fork: the tool that prints.
         operation: its id; None for the module.
         file: a path for a temporary file.
         generic: print in generic form; invalid IR is always printed so.

@@ -46,9 +46,6 @@ class WaitingProcess:
 class WaitingProgram(Program):
     """A program that waits at a socket until it is told where to connect.
 
-    Args:
-        path: the socket.
-
     Raises:
         LaunchError: no program of this user waits there.
     """

@@ -111,7 +111,6 @@ def missing_reason(hello: Hello, name: str) -> str:
 
 
 def _needed(message: messages.Request[Any]) -> Iterator[str]:
-    """List the capabilities that a request needs."""
     of_method = _OF_METHODS.get(message.method)
     if of_method is not None:
         yield of_method

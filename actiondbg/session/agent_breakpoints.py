@@ -21,12 +21,7 @@ _OWN_REASONS = ("verify", "interrupt", "crash")
 
 
 class AgentBreakpoints:
-    """Sends breakpoints to the agent, and reads its hit counts (``BreakpointHost``).
-
-    Args:
-        table: the breakpoints of the session.
-        executions: the processes of the tool.
-    """
+    """Sends breakpoints to the agent, and reads its hit counts (``BreakpointHost``)."""
 
     def __init__(self, table: BreakpointTable, executions: Executions) -> None:
         self.table = table

@@ -14,9 +14,6 @@ class AgentOptions:
     """Settings of the agent, sent to a stopped tool and at each start; and the address layout.
 
     Changing a setting of the agent raises NotStopped while the tool runs.
-
-    Args:
-        executions: the processes of the tool.
     """
 
     def __init__(self, executions: Executions) -> None:

@@ -46,12 +46,6 @@ class BreakpointList:
     """The breakpoints, watches and catches of a session, in the order of their ids.
 
     Changing one raises NotStopped while the tool runs, and UsageError for an unknown id.
-
-    Args:
-        table: the breakpoints; they outlive the tool's runs.
-        host: evaluates them.
-        cursor: resolves the operation of a watch.
-        names: the names that are known of the tool.
     """
 
     def __init__(

@@ -26,13 +26,6 @@ class ToolControl:
 
     A control that differs from the earlier one at the same stop begins a new branch of the
     timeline.
-
-    Args:
-        executions: the processes of the tool.
-        updates: resumes the tool and updates the session.
-        skips: the skips of each run.
-        observers: their callbacks may need stops on the way.
-        replacement: begins a branch.
     """
 
     def __init__(
@@ -164,7 +157,6 @@ class ToolControl:
         return Goal(reason=reason, place=(stop.ordinal, "after") if stop.ordinal else None)
 
     def _parent(self) -> int | None:
-        """Return the ordinal of the action around the current one, or None."""
         stop = self._executions.need().stop
         frames = self._executions.ask(protocol.Backtrace()).frames
         around = [one.ordinal for one in frames if stop and one.depth == stop.depth - 1]

@@ -56,10 +56,6 @@ class Executions:
     """Starts, replaces and ends the processes of the tool, of which one is current.
 
     Sends requests to the agent of the current one (``AgentAccess``).
-
-    Args:
-        program: the command line and its environment.
-        streams: the redirections of the standard streams, until ``redirect``.
     """
 
     def __init__(self, program: Program, streams: Streams) -> None:
@@ -71,7 +67,7 @@ class Executions:
         self._spool = ""  # the subdirectory with the output of the current one
         self._prints = 0
         self._resources = _Resources()
-        self._closed = False
+        self.is_closed = False
 
     @property
     def current(self) -> Execution | None:
@@ -263,11 +259,7 @@ class Executions:
 
     def close(self) -> None:
         """Refuse new processes and files; ``release`` ends the existing ones."""
-        self._closed = True
-
-    @property
-    def is_closed(self) -> bool:
-        return self._closed
+        self.is_closed = True
 
     # --- files ---
 
@@ -281,7 +273,7 @@ class Executions:
         return self._resources.directory() / name
 
     def _check_open(self) -> None:
-        if self._closed:
+        if self.is_closed:
             raise UsageError("The session is closed: launch another.")
 
     def new_print(self) -> Path:

@@ -27,10 +27,6 @@ class SessionNames:
     """The names that the tool has dispatched, in this run and in earlier ones, and the input's.
 
     It is the ``Vocabulary`` of a session's breakpoints.
-
-    Args:
-        executions: the processes of the tool.
-        breakpoints: their hit counts are read together with the names.
     """
 
     def __init__(self, executions: Executions, breakpoints: AgentBreakpoints) -> None:

@@ -103,10 +103,9 @@ class ObserverList(CallbackRuns):
     that time travel replays. A callback may inspect the session and set breakpoints, but not
     resume the tool.
 
-    Args:
-        executions: the processes of the tool.
-        breakpoints: receives the breakpoints of the observers.
-        names: the names that are known of the tool.
+    Attributes:
+        passes: whether the newest stop was for observers only, and the tool has to resume.
+        has_refused: whether predicates have refused every breakpoint of the newest stop.
     """
 
     def __init__(
@@ -122,8 +121,8 @@ class ObserverList(CallbackRuns):
         self._goal = Goal()
         self._is_aiming = False
         self._fired: list[Callback] = []
-        self._passes = False
-        self._has_refused = False
+        self.passes = False
+        self.has_refused = False
         self._is_deferring = False
         self._is_deferred = False
         breakpoints.add_observers(self._on_wire)
@@ -177,16 +176,6 @@ class ObserverList(CallbackRuns):
         """Whether a breakpoint has a predicate, an enabled one or not."""
         return any(one.predicate is not None for one in self._breakpoints.table.all())
 
-    @property
-    def passes(self) -> bool:
-        """Whether the newest stop was for observers only, and the tool has to resume."""
-        return self._passes
-
-    @property
-    def has_refused(self) -> bool:
-        """Whether predicates have refused every breakpoint of the newest stop."""
-        return self._has_refused
-
     @contextmanager
     def reporting_once(self) -> Generator[None]:
         """Report only the last stop of the block to ``on_stop``, at its end."""
@@ -219,7 +208,7 @@ class ObserverList(CallbackRuns):
 
     def filter(self, stop: Stop) -> Stop:
         """Remove the observers' breakpoints, and those with a false predicate, from a stop."""
-        self._fired, self._passes, self._has_refused = [], False, False
+        self._fired, self.passes, self.has_refused = [], False, False
         hit = stop.breakpoints
         if not hit or stop.when == "exit":
             return stop
@@ -230,8 +219,8 @@ class ObserverList(CallbackRuns):
         if kept == hit:
             return stop
         if not kept and stop.reason in ("breakpoint", "watch"):
-            self._has_refused = True
-            self._passes = self._is_aiming and not is_goal
+            self.has_refused = True
+            self.passes = self._is_aiming and not is_goal
             stop = stop.with_reason(self._goal.reason if is_goal else "until")
         stop = msgspec.structs.replace(stop, breakpoints=kept)
         self._executions.need().stop = stop
@@ -239,8 +228,8 @@ class ObserverList(CallbackRuns):
 
     def notify(self, stop: Stop) -> Stop:
         """Call the callbacks of a stop."""
-        self._is_deferred = self._is_deferring and not self._passes
-        is_reported = not self._is_deferring and not self._passes
+        self._is_deferred = self._is_deferring and not self.passes
+        is_reported = not self._is_deferring and not self.passes
         callbacks = [*self._fired, *(self._at_stops if is_reported else ())]
         if callbacks:
             self.call(callbacks, stop)

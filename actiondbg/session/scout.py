@@ -15,12 +15,7 @@ from actiondbg.session.executions import Executions
 
 
 class Scout:
-    """Forks checkpoints, or the stopped tool, to inspect events of the current timeline.
-
-    Args:
-        executions: the processes of the tool.
-        options: of the agent.
-    """
+    """Forks checkpoints, or the stopped tool, to inspect events of the current timeline."""
 
     def __init__(self, executions: Executions, options: AgentOptions) -> None:
         self._executions = executions

@@ -39,7 +39,7 @@ from actiondbg.session.past.replay import Replay
 from actiondbg.session.scout import Scout
 from actiondbg.session.skip_plan import SkipPlan
 from actiondbg.session.skip_rules import SkipRules
-from actiondbg.session.stop_updates import InnerStops, Phase, StopUpdates
+from actiondbg.session.stop_updates import InnerStops, StopUpdates
 from actiondbg.session.target import ProcessFollower, Target, processes_of
 from actiondbg.session.time_travel.time_travel import TimeTravel
 from actiondbg.session.time_travel.tool_replacement import ToolReplacement
@@ -138,7 +138,7 @@ class Session(Closeable):
         self._control: protocol.Control = "continue"
         self._table = BreakpointTable()
         self._agent_breakpoints = breakpoints = AgentBreakpoints(self._table, executions)
-        self.target = Target(program, executions)
+        self.target = Target(executions)
         self.options = AgentOptions(executions)
         self._values = values = ValueNames()
         self._branch_names = branch_names = BranchNames(executions, values)
@@ -157,9 +157,8 @@ class Session(Closeable):
         self.native = NativeDebugger(executions, scout)
         replacement = ToolReplacement(executions, breakpoints, self.options)
         rules = SkipRules(executions, replacement.begin_branch, self.names)
-        self.skips = SkipPlan(program, executions, breakpoints, scout, replay, rules)
+        self.skips = SkipPlan(executions, breakpoints, scout, replay, rules)
         self.edits = Edits(
-            program,
             executions,
             self.cursor,
             scout,
@@ -175,18 +174,18 @@ class Session(Closeable):
         updates = StopUpdates(
             executions,
             resuming=[breakpoints.resuming, self.stack.reset, self.ir.reset, questions.forget],
-            updates={
-                Phase.FILTER: self.observers.filter,
-                Phase.COUNT_HITS: breakpoints.update,
-                Phase.REACH: executions.update,
-                Phase.NAME_VALUES: branch_names.update,
-                Phase.NUMBER: inner_stops.update,
-                Phase.KEEP_NAMES: self.names.update,
-                Phase.RESTORE: breakpoints.restore,
-                Phase.CHECK_SKIPS: self.skips.update,
-                Phase.CHECK_EDITS: self.edits.update,
-                Phase.NOTIFY: self.observers.notify,
-            },
+            updates=[
+                self.observers.filter,  # breakpoints whose predicates refuse the stop leave it
+                breakpoints.update,  # only those that are left were hit, and temporary ones go
+                executions.update,  # the timeline gets the stop, with these breakpoints
+                branch_names.update,  # values have the names of the branch of the timeline
+                inner_stops.update,  # stops inside of an action are counted, for the way back
+                self.names.update,  # names of actions are saved at the end
+                breakpoints.restore,  # after time travel the agent gets the breakpoints again
+                self.skips.update,  # a saved skip that matches no action is an error
+                self.edits.update,  # likewise a saved edit
+                self.observers.notify,  # callbacks see the session as it is, and may resume it
+            ],
             follow=follower.follow,
             turn=follower.turn,
         )
@@ -216,7 +215,6 @@ class Session(Closeable):
             from actiondbg.session.past.past import Past
 
             self._past = Past(
-                self._executions.program,
                 self._executions,
                 self.cursor,
                 self._values,

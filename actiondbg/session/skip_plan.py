@@ -20,7 +20,6 @@ from actiondbg.session.scout import Scout, is_planned, skip
 from actiondbg.session.skip_file import Head, RuleEntry, SkipEntry, read_skips, write_skips
 from actiondbg.session.skip_rules import SkipRules
 from actiondbg.support.counts import counted
-from actiondbg.tool.program import Program
 
 _BARRIER = 1 << 30  # a breakpoint id above all of the user's
 
@@ -46,19 +45,10 @@ class SkipPlan:
     A scout fork locates the entries of a file before the tool reaches them: at the saved ordinal,
     if the action there is the saved one, otherwise at the ``nth`` occurrence of the saved action.
     If neither exists, the tool stops at the saved ordinal.
-
-    Args:
-        program: its command line is saved with the skips.
-        executions: the processes of the tool.
-        breakpoints: of the agent; a barrier among them stops the tool at the end of a replay.
-        scout: makes forks that look ahead.
-        replay: replays the run.
-        rules: the standing rules.
     """
 
     def __init__(
         self,
-        program: Program,
         executions: Executions,
         breakpoints: AgentBreakpoints,
         scout: Scout,
@@ -66,7 +56,6 @@ class SkipPlan:
         rules: SkipRules,
     ) -> None:
         self.rules = rules
-        self._program = program
         self._executions = executions
         self._breakpoints = breakpoints
         self._scout = scout
@@ -88,11 +77,8 @@ class SkipPlan:
         """
         execution = self._executions.need_idle()
         entries = self._numbered(execution, execution.branches.skips())
-        head = Head(
-            tool=str(self._program.tool.path),
-            argv=self._program.argv,
-            build=self._program.tool.build_id,
-        )
+        program = self._executions.program
+        head = Head(tool=str(program.tool.path), argv=program.argv, build=program.tool.build_id)
         rules = [RuleEntry(rule=one.spec, condition=one.condition) for one in self.rules.all()]
         write_skips(path, head, entries, rules)
         return len(entries) + len(rules)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 import msgspec
 
 from actiondbg import protocol
-from actiondbg.breakpoints.condition import parse_condition
+from actiondbg.breakpoints.condition import parse_condition, uses_field
 from actiondbg.breakpoints.resolution import Vocabulary, resolve_spec
 from actiondbg.breakpoints.spec import parse_spec
 from actiondbg.errors import UsageError
@@ -38,15 +38,6 @@ class SkipRule(msgspec.Struct, kw_only=True, frozen=True):
         """The SPEC with its condition, as commands take it."""
         return self.spec if self.condition is None else f"{self.spec} if {self.condition}"
 
-    def on_wire(self) -> protocol.SkipRule:
-        """Return the rule as the agent gets it.
-
-        Raises:
-            UsageError: the SPEC or the condition has a syntax error, or the condition needs what
-                is not known before an action.
-        """
-        return wire_rule(self.spec, self.condition)
-
 
 class SkipRules:
     """The standing skip rules of a session.
@@ -55,11 +46,6 @@ class SkipRules:
     added, and up to the stop at which it is removed. Going back and forth does not change which
     actions of a timeline were skipped: the agent, its forks and replays evaluate the same rules at
     the same actions.
-
-    Args:
-        executions: the processes of the tool.
-        prepare_branch: prepares the stopped tool for a new branch.
-        names: the names that are known of the tool.
     """
 
     def __init__(
@@ -95,7 +81,7 @@ class SkipRules:
             if (one.spec, one.condition) == (spec, condition):
                 return one
         rule = SkipRule(id=self._newest + 1, spec=spec, condition=condition)
-        rule.on_wire()
+        wire_rule(spec, condition)
         self._newest = rule.id
         self._all[rule.id] = rule
         self._apply()
@@ -151,25 +137,22 @@ class SkipRules:
         execution.stop = with_skipping(execution.stop, skipping)
 
     def _span(self, event: int, ordinal: int) -> RuleSpan:
-        rules = [one.on_wire() for one in self.all()]
+        rules = [wire_rule(one.spec, one.condition) for one in self.all()]
         return RuleSpan(event=event, ordinal=ordinal, rules=rules)
 
 
 def wire_rule(spec: str, condition: str | None) -> protocol.SkipRule:
-    """Return a rule as the agent gets it; see ``SkipRule.on_wire``."""
+    """Return a rule as the agent gets it.
+
+    Raises:
+        UsageError: the SPEC or the condition has a syntax error, or the condition needs what is not
+            known before an action.
+    """
     parsed = None if condition is None else parse_condition(condition)
-    _check(parsed)
+    for field in _UNKNOWN:
+        if uses_field(parsed, field):
+            raise UsageError(
+                f"A skip rule cannot depend on {field!r}, which is not known before an action: use "
+                "other fields."
+            )
     return protocol.SkipRule(terms=parse_spec(spec), condition=parsed)
-
-
-def _check(condition: protocol.Condition | None) -> None:
-    """Raise UsageError for a field that is not known before an action, or counts."""
-    if condition is None:
-        return
-    if condition.field in _UNKNOWN:
-        raise UsageError(
-            f"A skip rule cannot depend on {condition.field!r}, which is not known before an "
-            "action: use other fields."
-        )
-    for one in condition.args or []:
-        _check(one)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import functools
 import signal
-from collections.abc import Callable, Mapping
-from enum import IntEnum
+from collections.abc import Callable
 
 from actiondbg.process.program_run import OtherTurn
 from actiondbg.process.stop import Stop
@@ -18,28 +17,12 @@ Resuming = Callable[[], None]
 Update = Callable[[Stop], Stop]
 
 
-class Phase(IntEnum):
-    """What a session does at a stop, in this order: each phase reads what earlier ones settled."""
-
-    FILTER = 1  # breakpoints whose predicates refuse the stop leave it
-    COUNT_HITS = 2  # only those that are left were hit, and temporary ones go
-    REACH = 3  # the timeline gets the stop, with these breakpoints
-    NAME_VALUES = 4  # values have the names of the branch that the timeline is on
-    NUMBER = 5  # stops inside of an action are counted, for the way back to them
-    KEEP_NAMES = 6  # names of actions are saved at the end
-    RESTORE = 7  # after time travel the agent gets the user's breakpoints again
-    CHECK_SKIPS = 8  # a saved skip that matches no action is an error
-    CHECK_EDITS = 9  # likewise a saved edit
-    NOTIFY = 10  # callbacks see the session as it is now, and may resume it
-
-
 class StopUpdates:
     """Resumes the tool up to each stop of the session, and runs the updates.
 
     Args:
-        executions: the processes of the tool.
         resuming: called before the tool resumes, in any order.
-        updates: one for each phase, called with the stop; each returns the stop for the next one.
+        updates: called with the stop, in order; each returns the stop for the next one.
         follow: called when a tool has ended and the program that started it runs on; returns the
             stop of the next process of the program, or the end.
         turn: called when another process of the program has its turn; likewise.
@@ -49,7 +32,7 @@ class StopUpdates:
         self,
         executions: Executions,
         resuming: list[Resuming],
-        updates: Mapping[Phase, Update],
+        updates: list[Update],
         follow: Update,
         turn: Callable[[OtherTurn], Stop],
     ) -> None:
@@ -57,9 +40,7 @@ class StopUpdates:
         self._follow = follow
         self._turn = turn
         self._resuming = resuming
-        if missing := [phase.name for phase in Phase if phase not in updates]:
-            raise ValueError(f"No update of a session has the phase {', '.join(missing)}.")
-        self._updates = [updates[phase] for phase in Phase]
+        self._updates = updates
 
     def resume(self, wait: Callable[[], Stop]) -> Stop:
         """Resume the tool, wait for its stop, and update the session.

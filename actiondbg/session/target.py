@@ -23,20 +23,14 @@ from actiondbg.session.skip_plan import SkipPlan
 from actiondbg.tool import Tool
 from actiondbg.tool.identification.mlir_object import find_mlir_object, llvm_version
 from actiondbg.tool.known_names import option_names
-from actiondbg.tool.program import Program
 from actiondbg.tool.shipped import shipped_agent
 
 
 class Target:
-    """The debugged program.
+    """The debugged program."""
 
-    Args:
-        program: the command line and its environment.
-        executions: its processes.
-    """
-
-    def __init__(self, program: Program, executions: Executions) -> None:
-        self._program = program
+    def __init__(self, executions: Executions) -> None:
+        self._program = executions.program
         self._executions = executions
 
     @property
@@ -138,15 +132,7 @@ class Target:
 
 
 class ProcessFollower:
-    """Debugs the processes of a program one after the other.
-
-    Args:
-        executions: the processes of the tool.
-        options: of the agent.
-        breakpoints: of the agent.
-        skips: the skips of each run.
-        on_next: called when another process has begun.
-    """
+    """Debugs the processes of a program one after the other."""
 
     def __init__(
         self,

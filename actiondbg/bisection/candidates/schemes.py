@@ -51,7 +51,6 @@ def candidates_of(
 
     Args:
         record: of the run that skips nothing.
-        scheme: the scheme.
         allowed: the passes that the user's filter accepts.
     """
     held = [one for one in record.passes if one.argument in scheme.held]

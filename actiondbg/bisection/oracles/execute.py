@@ -225,7 +225,6 @@ def _same_number(left: str, right: str, tolerance: float) -> bool:
 
 
 def _lowered_file(output: Path) -> Path:
-    """Return the file for the lowered form of an output."""
     return output.with_name(f"{output.name}.lowered.mlir")
 
 

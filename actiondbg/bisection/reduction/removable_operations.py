@@ -38,9 +38,6 @@ class Operations:
 
     The kinds of parts: children of modules; all operations; operations whose body is kept;
     unused arguments of functions; results of functions.
-
-    Args:
-        module: a module of the bindings.
     """
 
     unit = "operations"
@@ -83,7 +80,6 @@ class Operations:
         return read_operations(text.encode())
 
     def _add_parts(self, at: int, op: Operation) -> None:
-        """Add the removable parts of an operation."""
         if _is_child(op):
             self._parts[_CHILDREN].append((at, 0))
         if _is_removable(op):
@@ -231,7 +227,6 @@ def _is_used(value: Value) -> bool:
 
 
 def _outermost(chosen: Sequence[int], ends: dict[int, int]) -> list[int]:
-    """Return the outermost of the chosen operations."""
     result: list[int] = []
     end = 0
     for at in chosen:

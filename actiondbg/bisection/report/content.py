@@ -44,8 +44,6 @@ class ToolFacts:
     """The identity of the tool.
 
     Args:
-        name: of its file.
-        llvm: its version.
         build_id: of its libMLIR.
         assertions: whether it was built with assertions; None if not known.
     """
@@ -80,7 +78,6 @@ class Report(Reproducer):
     """The facts of a report: of a reproducer, and of what it was made with.
 
     Args:
-        tool: the tool.
         oracle: as an option of the command line.
         symptom: what is wrong in a bad run: "crash".
         texts: the IR.

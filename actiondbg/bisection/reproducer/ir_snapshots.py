@@ -26,8 +26,6 @@ class IRSnapshots:
 
     Args:
         run: the run that the culprit's stack was taken from.
-        culprit: the action.
-        folder: for the files.
 
     Attributes:
         names: of the files that were written.

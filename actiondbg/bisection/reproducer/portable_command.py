@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from actiondbg.tool.command_line import is_file
+
 OUT = "\0out"  # in arguments: the file of the tool's output
 
 # Options of the tool that reading and printing the same IR needs.
@@ -165,7 +167,6 @@ def make_portable(argv: list[str], copies: CopiedFiles, stdin: Path | None) -> P
     """Return a command line for the folder.
 
     Args:
-        argv: the tool's command line.
         copies: the files to copy; those of the command line are added.
         stdin: the file of the standard input, or None.
     """
@@ -178,7 +179,7 @@ def make_portable(argv: list[str], copies: CopiedFiles, stdin: Path | None) -> P
             args += ["-o", OUT]
         elif word.startswith(("-o=", "--o=")):
             args += ["-o", OUT]
-        elif source is None and not word.startswith("-") and _is_source(copies.base / word):
+        elif source is None and not word.startswith("-") and is_file(copies.base / word):
             path = Path(os.path.normpath(copies.base / word))
             source = _add_source(copies, path)
             args.append(source)
@@ -193,15 +194,11 @@ def located_command(argv: list[str], base: Path) -> PortableCommand:
     """Return the command line of a program, such as Python's, which finds its files by itself.
 
     They are not copied: a module beside a script, or a file that it opens, would be missing.
-
-    Args:
-        argv: the command line.
-        base: the directory that paths are relative to.
     """
     named = (base / word if not word.startswith("-") else None for word in argv[1:])
     return PortableCommand(
         [
-            os.path.normpath(path) if path is not None and _is_source(path) else word
+            os.path.normpath(path) if path is not None and is_file(path) else word
             for path, word in zip(named, argv[1:], strict=True)
         ],
         None,
@@ -234,15 +231,8 @@ def _add_source(copies: CopiedFiles, path: Path) -> str:
     return f"input{ending}"
 
 
-def _is_source(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:  # a word may be too long for a path, such as a pipeline
-        return False
-
-
 def _is_copied(path: Path) -> bool:
-    if not _is_source(path) or path.stat().st_size > _LARGEST:
+    if not is_file(path) or path.stat().st_size > _LARGEST:
         return False
     with path.open("rb") as file:
         return file.read(len(_ELF)) != _ELF and not str(path).startswith(("/usr/", "/bin/", "/dev"))

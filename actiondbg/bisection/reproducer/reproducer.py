@@ -111,15 +111,10 @@ class ReproducerWriter:
     """Writes a reproducer into a folder.
 
     Args:
-        result: of the bisection.
-        culprit: of the result.
         oracle: judged the outputs; prepared with ``setup``.
         folder: an empty folder.
         run: the run that the ordinals of the culprit's stack belong to.
-        setup: the facts that the oracle was prepared with.
-        tool: the stock tool.
         environment: the tool's; None for this process's.
-        verdicts: on the outputs of the trials.
         jobs: how many outputs are judged at a time.
     """
 
@@ -359,8 +354,6 @@ class ReproducerWriter:
         """Find the first strategy whose essential steps are confirmed.
 
         Args:
-            facts: the facts that strategies are made of.
-            judge: judges the outputs.
             knows: whether outputs that trials had need not be judged again.
 
         Returns:

@@ -37,8 +37,6 @@ class StepResult:
     """The result of a step.
 
     Args:
-        step: the step.
-        verdict: on its output.
         signal: the signal that the tool died of, 0 for none.
         errors: the beginning of what a tool that died wrote to stderr.
     """
@@ -58,12 +56,8 @@ class ReproducerRun:
     """Runs the scripts of a reproducer in its folder.
 
     Args:
-        folder: the folder.
-        tool: the stock tool.
         oracle: judges outputs that no shell command can judge.
-        setup: the facts that the oracle was prepared with.
         environment: the tool's; None for this process's.
-        verdicts: on the outputs of the trials.
         jobs: how many outputs are judged at a time.
         directory: of a program, which runs there; None for a tool, which runs in the folder.
 
@@ -134,13 +128,10 @@ class ReproducerRun:
         """Forget the verdicts of ``try_steps``: another judge is tried."""
         self._tried.clear()
 
-    def write(self, steps: Sequence[Step], judge: ShellJudge, head: Sequence[str]) -> None:
-        """Write repro.sh; raises FileNotWritten."""
-        self._write_script(SCRIPT, steps, judge, head)
-
-    def _write_script(
-        self, name: str, steps: Sequence[Step], judge: ShellJudge, head: Sequence[str]
+    def write(
+        self, steps: Sequence[Step], judge: ShellJudge, head: Sequence[str], name: str = SCRIPT
     ) -> None:
+        """Write repro.sh; raises FileNotWritten."""
         script = self._folder / name
         try:
             text = make_script(
@@ -158,7 +149,7 @@ class ReproducerRun:
         """Run and judge a step by a script of its own, which is removed; see ``write``."""
         name = f"attempt-{scratch.name}.sh"
         try:
-            self._write_script(name, [step], judge, ["An attempt."])
+            self.write([step], judge, ["An attempt."], name)
             _, text = self._execute(
                 ["sh", f"./{name}"],
                 scratch,
@@ -256,7 +247,6 @@ class ReproducerRun:
         return completed.status, completed.output.read_text(encoding="utf-8", errors="replace")
 
     def _new_runner(self, scratch: Path) -> CommandRunner:
-        """Return a runner that ``close`` cancels."""
         runner = CommandRunner(scratch)
         self._runners.append(runner)
         return runner

@@ -46,7 +46,6 @@ def read_schedule(text: str, pipeline: str) -> Schedule | None:
     """Return the schedule that a pass of a pipeline interprets, in a module as MLIR prints it.
 
     Args:
-        text: the module.
         pipeline: the pass with its options.
 
     Returns:

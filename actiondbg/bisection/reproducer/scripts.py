@@ -88,8 +88,6 @@ def make_script(
 
     Args:
         head: the first lines of the comment at its top.
-        steps: in order.
-        judge: judges the outputs.
         tool: the stock tool, unless MLIR_OPT is set.
         seconds: the time limit of one run of the tool or of the judge.
         tries: how often each run is repeated, with random addresses, until it is bad; 1 for one run

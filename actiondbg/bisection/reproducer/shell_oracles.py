@@ -31,7 +31,6 @@ def shell_judge(oracle: Oracle, copies: CopiedFiles, inside: Path | None = None)
     the tool, and leaves the outputs to be judged.
 
     Args:
-        oracle: the oracle.
         copies: the files to copy; those that the oracle needs are added.
         inside: the directory that a command runs in, with its own files; None for the folder.
     """
@@ -43,9 +42,23 @@ def shell_judge(oracle: Oracle, copies: CopiedFiles, inside: Path | None = None)
         case Execute():
             return _compare(oracle, copies)
         case Crash():
-            return _crash()
+            return ShellJudge(
+                "the tool does not die of a signal",
+                [
+                    f'[ "$status" -eq {KILLED} ] && return 125',
+                    '[ "$status" -ge 128 ] && return 1',
+                    ENDED_WELL,
+                ],
+            )
         case Verify():
-            return _verify()
+            return ShellJudge(
+                "the verifier finds the IR valid",
+                [
+                    '[ "$status" -eq 0 ] && return 0',
+                    '[ "$status" -lt 128 ] && grep -q "error: " "$err" && return 1',
+                    "return 125",
+                ],
+            )
         case Diagnostic():
             return _diagnostic(oracle.glob)
         case _:
@@ -84,28 +97,6 @@ def _filecheck(file: Path, copies: CopiedFiles) -> ShellJudge:
             "# LLVM's FileCheck, or filecheck of PyPI.",
             '[ -n "$FILECHECK" ] || '
             f"FILECHECK=$(command -v filecheck || command -v FileCheck || echo {ours})\n",
-        ],
-    )
-
-
-def _crash() -> ShellJudge:
-    return ShellJudge(
-        "the tool does not die of a signal",
-        [
-            f'[ "$status" -eq {KILLED} ] && return 125',
-            '[ "$status" -ge 128 ] && return 1',
-            ENDED_WELL,
-        ],
-    )
-
-
-def _verify() -> ShellJudge:
-    return ShellJudge(
-        "the verifier finds the IR valid",
-        [
-            '[ "$status" -eq 0 ] && return 0',
-            '[ "$status" -lt 128 ] && grep -q "error: " "$err" && return 1',
-            "return 125",
         ],
     )
 
@@ -151,7 +142,6 @@ def _compare(oracle: Execute, copies: CopiedFiles) -> ShellJudge:
 
 
 def _source(oracle: Execute, copies: CopiedFiles) -> str:
-    """Return the name of the reference program."""
     if oracle.input is not None:
         return shlex.quote(copies.add(Path(copies.base / oracle.input)))
     return shlex.quote(next(name for name in copies.files if name.startswith("input.")))

@@ -145,7 +145,6 @@ def _counted(facts: StrategyFacts, command: Sequence[Step], nth: int) -> Strateg
 
 
 def _first(count: int) -> str:
-    """Describe the first ``count`` pattern applications."""
     if count == 0:
         return "no pattern application"
     if count == 1:
@@ -217,7 +216,6 @@ def _before_and_after(
     """Return the steps that judge the IR before and after the culprit.
 
     Args:
-        facts: the facts.
         option: the pipeline to run on the IR; None for no pass.
         essential: whether the strategy fails without these steps.
     """

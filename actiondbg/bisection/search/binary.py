@@ -128,8 +128,6 @@ def search(
 
     Args:
         interval: a good and a bad length; it is changed.
-        judge: judges prefixes.
-        jobs: how many prefixes are judged at a time.
         on_narrowed: called with the interval after each verdict that narrows it.
         confirms: judge the confirmation of the culprit ahead too.
     """

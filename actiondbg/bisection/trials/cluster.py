@@ -162,7 +162,6 @@ class DaskPool:
 
     Args:
         client: connected to the scheduler; closed with the pool.
-        setup: sent to the workers.
         new_trial: makes a directory for the files of a trial that a worker sends back.
 
     Attributes:

@@ -42,13 +42,7 @@ class Pool(Protocol):
 
 
 class ThreadPool(Generic[TaskT, ResultT]):
-    """A pool of threads in this process.
-
-    Args:
-        new_trial: makes the directory of a trial.
-        run: runs and judges one trial.
-        jobs: how many trials run at a time.
-    """
+    """A pool of threads in this process."""
 
     def __init__(
         self,

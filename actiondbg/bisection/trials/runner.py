@@ -24,10 +24,7 @@ class TrialRunner:
     """Runs trials and judges their outputs, each content once. Threads may share it.
 
     Args:
-        tool: the frozen tool.
         task: of the bisection; its oracle is prepared with ``setup``.
-        setup: the facts that the oracle needs.
-        verdicts: the cache of verdicts on outputs.
 
     Attributes:
         judged: how often the oracle judged an output; the end of a tool costs nothing to judge.
@@ -84,7 +81,6 @@ class TrialRunner:
         return self._oracle.judge(evidence, running.commands, self._setup)
 
     def _judge(self, evidence: Evidence, running: RunningTrial) -> Judgement:
-        """Judge an output ``repeat`` times."""
         first = self.judge_again(evidence, running)
         for _ in range(self._repeat - 1):
             check_same_verdict(first, self.judge_again(evidence, running))

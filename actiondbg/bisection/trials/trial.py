@@ -76,16 +76,12 @@ class RunningTrial:
         self.at_first_skip: ForkedTool | None = None
         self._lock = threading.Lock()
         self._forks: list[ForkedTool] = []
-        self._cancelled = False
-
-    @property
-    def is_cancelled(self) -> bool:
-        return self._cancelled
+        self.is_cancelled = False
 
     def own(self, fork: ForkedTool) -> ForkedTool:
         """Close a fork together with the trial; raises Cancelled if that is cancelled already."""
         with self._lock:
-            if not self._cancelled:
+            if not self.is_cancelled:
                 self._forks.append(fork)
                 return fork
         fork.close()
@@ -94,7 +90,7 @@ class RunningTrial:
     def release(self, fork: ForkedTool) -> None:
         """Keep a fork when the trial is closed; raises Cancelled if that is cancelled already."""
         with self._lock:
-            if self._cancelled:
+            if self.is_cancelled:
                 raise Cancelled
             self._forks.remove(fork)
 
@@ -108,7 +104,7 @@ class RunningTrial:
     def cancel(self) -> None:
         """End the trial from another thread: the thread that waits for it gets Cancelled."""
         with self._lock:
-            self._cancelled = True
+            self.is_cancelled = True
         self.commands.cancel()
         self.close()
 

@@ -54,9 +54,7 @@ def write_edits(
     """Write a file of edits.
 
     Args:
-        path: of the file.
         argv: the command line of the run, for readers of the file.
-        edits: in the order of the events.
         numbers: of their actions among the equal ones, by ordinal; none where it is unknown.
 
     Raises:
@@ -117,15 +115,9 @@ def _decode(name: str, number: int, line: str) -> SavedEdit:
         raise UsageError(f"{name}:{number} is not a saved edit: {error}.") from error
 
 
-def make_patch(before: str, after: str, context: int = 3) -> list[str]:
-    """Return the hunks that turn a text into another, without line ends.
-
-    Args:
-        before: the text before.
-        after: the text after.
-        context: the number of unchanged lines around a change.
-    """
-    hunks = difflib.unified_diff(_lines(before), _lines(after), lineterm="", n=context)
+def make_patch(before: str, after: str) -> list[str]:
+    """Return the hunks that turn a text into another, without line ends."""
+    hunks = difflib.unified_diff(_lines(before), _lines(after), lineterm="")
     return list(hunks)[2:]  # without the file names
 
 
@@ -152,7 +144,6 @@ def _lines(text: str) -> list[str]:
 
 
 def _hunks(patch: Sequence[str]) -> list[tuple[str, list[str]]]:
-    """Return the head and the lines of each hunk."""
     found: list[tuple[str, list[str]]] = []
     for line in patch:
         if line.startswith("@@"):

@@ -33,7 +33,6 @@ from actiondbg.session.past.replay import Replay
 from actiondbg.session.scout import Scout
 from actiondbg.session.skip_plan import SkipPlan
 from actiondbg.session.time_travel.tool_replacement import ToolReplacement
-from actiondbg.tool.program import Program
 
 What = Literal["cursor", "function", "module"]
 _RESOURCE = "dense_resource<"
@@ -97,19 +96,11 @@ class Edits:
     Values have the names that MLIR's printer gives them, so that a saved edit fits any session.
 
     Args:
-        program: its command line is saved with the edits.
-        executions: the processes of the tool.
-        cursor: whose function is edited.
-        scout: makes forks that try edits.
-        replay: replays the run, to number the actions of edits.
-        replacement: begins a branch.
-        skips: the skips, which the agent gets together with the edits.
         resets: called after the IR has changed.
     """
 
     def __init__(
         self,
-        program: Program,
         executions: Executions,
         cursor: Cursor,
         scout: Scout,
@@ -118,7 +109,6 @@ class Edits:
         skips: SkipPlan,
         resets: Sequence[Callable[[], None]],
     ) -> None:
-        self._program = program
         self._executions = executions
         self._cursor = cursor
         self._scout = scout
@@ -247,7 +237,7 @@ class Edits:
         numbers: dict[int, int] = {}
         if self._executions.need_idle().has_origin:
             numbers = numbers_of(self._replay, edits)
-        write_edits(path, self._program.argv, edits, numbers)
+        write_edits(path, self._executions.program.argv, edits, numbers)
         return len(edits)
 
     def load(self, path: str | os.PathLike[str]) -> int:
@@ -533,7 +523,6 @@ def check_place(stop: Stop | None, frames: Sequence[protocol.Frame], target: int
     holds pointers to the operations that it has to look at: changing them would break it.
 
     Args:
-        stop: the stop.
         frames: the stack of actions there, the innermost first.
         target: the id of the operation; None if it has none.
 

@@ -56,9 +56,6 @@ class QuestionGroup:
     """Asks the agent a group of questions at once, at the first question of the group at a stop.
 
     The answers are kept until a request that may change them. It is an ``AgentAccess``.
-
-    Args:
-        executions: the processes of the tool.
     """
 
     def __init__(self, executions: Executions) -> None:

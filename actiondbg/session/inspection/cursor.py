@@ -18,9 +18,6 @@ class Cursor:
     """The IR unit in view: an operation, a block or a region.
 
     Every method raises NotStopped when there is no stop.
-
-    Args:
-        agent: answers at the stop.
     """
 
     def __init__(self, agent: AgentAccess) -> None:

@@ -25,11 +25,6 @@ class NamedAccess:
 
     The values of a function get the printer's names when one of them is shown first; later values
     get names that no other value of the function has or had.
-
-    Args:
-        agent: answers at the stop, with keys.
-        names: the names that the session's values have.
-        new_file: returns the path of a new temporary file.
     """
 
     def __init__(self, agent: AgentAccess, names: ValueNames, new_file: Callable[[], Path]) -> None:
@@ -160,10 +155,6 @@ class BranchNames:
 
     The operations that a branch creates have the same ids as others on its parent. Values of both
     branches keep their names; so do the values of a branch to which the tool returns.
-
-    Args:
-        executions: the processes of the tool.
-        names: of the current branch.
     """
 
     def __init__(self, executions: Executions, names: ValueNames) -> None:

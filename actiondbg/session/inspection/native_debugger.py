@@ -46,12 +46,7 @@ class NativeRun(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class NativeDebugger:
-    """Attaches native debuggers to forks of the stopped tool, so that the session is not affected.
-
-    Args:
-        executions: the processes of the tool.
-        scout: forks the tool.
-    """
+    """Attaches native debuggers to forks of the stopped tool: the session is not affected."""
 
     def __init__(self, executions: Executions, scout: Scout) -> None:
         self._executions = executions
@@ -102,12 +97,6 @@ def debug_fork(
     """Attach a debugger to a fork; see ``NativeDebugger.attach``.
 
     Args:
-        fork: of the tool, which ends with the debugger.
-        executions: the processes of the tool.
-        debugger: None for gdb, or lldb where there is no gdb.
-        commands: of the debugger, after which it ends.
-        terminal: the path of the terminal; None to run the commands only.
-        on_start: called before the debugger starts.
         is_crash: whether the fork is stopped at a crash.
 
     Raises:
@@ -139,7 +128,6 @@ def debug_fork(
 
 
 def _find(debugger: Debugger | None) -> tuple[Debugger, str]:
-    """Return the name and the path of the debugger."""
     names: tuple[Debugger, ...] = ("gdb", "lldb") if debugger is None else (debugger,)
     for name in names:
         found = which(name)
@@ -149,7 +137,6 @@ def _find(debugger: Debugger | None) -> tuple[Debugger, str]:
 
 
 def _arguments(run: NativeRun, is_crash: bool, commands: Sequence[str]) -> list[str]:
-    """Return the arguments of the debugger."""
     lines = ["continue"] if run.functions or is_crash else []
     return (_gdb if run.debugger == "gdb" else _lldb)(run, lines, commands)
 

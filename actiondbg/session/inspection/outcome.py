@@ -11,12 +11,7 @@ from actiondbg.session.inspection.agent_access import AgentAccess
 
 
 class Outcome:
-    """What the action of a stop did: its result, the reasons of a failure, its changes.
-
-    Args:
-        agent: answers at the stop.
-        stop: returns the stop, or None.
-    """
+    """What the action of a stop did: its result, the reasons of a failure, its changes."""
 
     def __init__(self, agent: AgentAccess, stop: Callable[[], Stop | None]) -> None:
         self._agent = agent

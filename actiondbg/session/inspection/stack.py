@@ -14,9 +14,6 @@ class Stack:
     """The stack of actions at a stop, and the selected frame.
 
     Every method raises NotStopped when there is no stop.
-
-    Args:
-        agent: answers at the stop.
     """
 
     def __init__(self, agent: AgentAccess) -> None:

@@ -31,13 +31,6 @@ class StoppedIR:
     """The IR at a stop.
 
     Every method raises NotStopped when there is no stop.
-
-    Args:
-        agent: answers at the stop.
-        stack: whose selected frame is looked at.
-        cursor: the unit in view.
-        names: the names of values.
-        new_file: returns the path of a new file for printed IR.
     """
 
     def __init__(

@@ -67,9 +67,6 @@ class ActionSearch:
 
     Actions are counted where they begin or, if only the end decides whether one is wanted, where
     they end: then a window may begin inside of an action that is listed in it.
-
-    Args:
-        replay: replays the run.
     """
 
     def __init__(self, replay: Replay) -> None:

@@ -35,12 +35,7 @@ _MOST = 1000  # operations that conversions left
 
 
 class ConversionReplay:
-    """Replays the run up to now, and keeps what conversions tried in vain.
-
-    Args:
-        replay: replays the run.
-        names: the names of values.
-    """
+    """Replays the run up to now, and keeps what conversions tried in vain."""
 
     def __init__(self, replay: Replay, names: ValueNames) -> None:
         self._replay = replay
@@ -53,7 +48,6 @@ class ConversionReplay:
 
         Args:
             target: what was asked for, as the user wrote it.
-            id: an operation.
             glob: the name of operations.
         """
         message = protocol.OpenLegalizations(

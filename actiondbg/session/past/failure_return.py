@@ -69,11 +69,6 @@ class _Report(msgspec.Struct, frozen=True):
 def find_return(executions: Executions, replay: Replay, attempt: Attempt) -> FailureReturn:
     """Replay an attempt under gdb, up to the return of the pattern's function.
 
-    Args:
-        executions: the processes of the tool.
-        replay: replays the run.
-        attempt: that has ended.
-
     Raises:
         UsageError: gdb is not installed, or could not attach.
         NoAnswer: the pattern's function is not known, or did not return.

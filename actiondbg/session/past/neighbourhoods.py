@@ -34,9 +34,7 @@ def observe(
     An operation that was tried again, with nothing changed around it, counts once.
 
     Args:
-        replay: replays the run.
         name: of the pattern, a glob.
-        every: all attempts of it.
         failure: the attempt that must be among them.
         run: the name of the run, if it is another one.
 

@@ -68,9 +68,7 @@ def write_reproducer(
     """Write the file of a reproducer.
 
     Args:
-        path: of the file.
         printed: the module before the pass.
-        pipeline: the pass.
         tool: the stock tool; None for a program that reads no file of MLIR.
         argv: its command line; options that it needs to read the IR are kept.
 

@@ -46,7 +46,6 @@ from actiondbg.session.past.pass_reproducer import (
 from actiondbg.session.past.replay import Place, Replay, logging, read_log, record_replay, replay_to
 from actiondbg.session.scout import Scout
 from actiondbg.tool import find_tool
-from actiondbg.tool.program import Program
 
 if TYPE_CHECKING:
     from actiondbg.analysis.cycles import Applied, Cycle
@@ -65,19 +64,10 @@ class Past:
 
     Every method raises NotStopped when the tool runs or was not started, and NoAnswer when the
     run cannot be replayed.
-
-    Args:
-        program: the command line of the tool.
-        executions: the processes of the tool.
-        cursor: resolves references to operations.
-        replay: replays the run from its beginning.
-        scout: makes forks that are inspected at other events.
-        names: the names that are known of the tool.
     """
 
     def __init__(
         self,
-        program: Program,
         executions: Executions,
         cursor: Cursor,
         values: ValueNames,
@@ -85,7 +75,6 @@ class Past:
         scout: Scout,
         names: Vocabulary,
     ) -> None:
-        self._program = program
         self._names = names
         self._values = values
         self._executions = executions
@@ -368,8 +357,9 @@ class Past:
 
         A program that has loaded MLIR, such as Python, is no tool that reads a file of it: None.
         """
-        if not self._program.is_followed:
-            return self._program.tool.path, self._program.argv
+        program = self._executions.program
+        if not program.is_followed:
+            return program.tool.path, program.argv
         current = self._executions.need_idle().program
         if current is None or not current.processes:
             return None, []
@@ -425,7 +415,6 @@ class Past:
             return fork.request(protocol.GetChanges(nested=nested, count=limit))
 
     def _unfinished(self) -> list[Unfinished]:
-        """Return the changes of the action that the tool is stopped inside of."""
         stop = self._executions.need_idle().stop
         if stop is None or stop.when != "during" or not stop.ordinal:
             return []
@@ -436,7 +425,6 @@ class Past:
         return [Unfinished(change, stop.tag, stop.name) for change in own]
 
     def _running_pass(self) -> protocol.Frame:
-        """Return the innermost running pass."""
         execution = self._executions.need_idle()
         if execution.state == "stopped":
             return pass_around(self._executions.ask(protocol.Backtrace()).frames)

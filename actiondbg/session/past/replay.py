@@ -39,9 +39,6 @@ class Replay:
 
     Every method raises NotStopped when the tool runs or was not started, and NoAnswer when the
     run cannot be replayed. A KeyboardInterrupt ends the fork.
-
-    Args:
-        executions: the processes of the tool.
     """
 
     def __init__(self, executions: Executions) -> None:
@@ -213,7 +210,6 @@ def _place_of(stop: Stop) -> Place:
 
 
 def _end_of(execution: Execution, stop: Stop) -> Place:
-    """Return the place of the end of a run."""
     if stop.ordinal:
         return _place_of(stop)
     if stop.actions is not None:
@@ -262,7 +258,6 @@ def record_replay(replay: Replay, path: Path, end: End) -> None:
     """Replay the run, and record it with the IR at this stop and at the end of the replay.
 
     Args:
-        replay: replays the run.
         path: the recording, which is written anew.
         end: the ordinal of the action after which the replay ends; "now" for this stop, "end" for
             the end of the run.

@@ -61,7 +61,6 @@ def newest_hits(segments: Iterable[Segment], bound: Hit, count: int) -> list[Hit
 
 
 def _is_before(segment: Segment, bound: Hit) -> bool:
-    """Return whether a segment begins before the bound."""
     if segment.event < bound.event:
         return True
     return segment.event == bound.event and segment.at_event and bound.inside != 0

@@ -34,12 +34,6 @@ class CheckpointList:
     """The checkpoints of the run.
 
     Every method raises NotStopped when the tool runs or was not started.
-
-    Args:
-        executions: the processes of the tool.
-        options: of the agent, with the spacing of automatic checkpoints.
-        inner_stops: counts the stops inside of an action.
-        go_to: moves the session to a checkpoint.
     """
 
     def __init__(
@@ -125,18 +119,6 @@ class TimeTravel:
     Breakpoints, skips and settings apply in both directions. The tool's output after the event is
     discarded. Every method raises NotStopped when the tool runs or was not started; on an error, or
     on KeyboardInterrupt, the session is unchanged.
-
-    Args:
-        executions: the processes of the tool.
-        breakpoints: of the agent.
-        options: of the agent.
-        updates: resumes the tool and updates the session.
-        observers: whose predicates refuse breakpoints.
-        inner_stops: counts the stops inside of an action.
-        skips: the skips of each run.
-        scout: makes forks that are inspected at other events.
-        replacement: replaces the tool by a fork.
-        stack: of the stop.
     """
 
     def __init__(
@@ -260,14 +242,10 @@ class TimeTravel:
             branches.switch(frozen.branch)
         here = execution.stop.event if execution.stop else 0
         same = branches.current.number == execution.branches.current.number
-        common = [
-            one
-            for one in usable_for(execution, min(frozen.event, here))
-            if branches.holds(one.branch, one.event, one.at_event)
-        ]
         if same and frozen.event <= here:
             stop = self._go_from([frozen], branches, None)
         else:
+            common = _common(execution, branches, min(frozen.event, here))
             stop = self._go_from(common, branches, frozen.event, frozen.inside)
         if stop is None:
             raise NoAnswer(f"Checkpoint {frozen.number} cannot be restored: its fork failed.")
@@ -286,11 +264,7 @@ class TimeTravel:
         branches = execution.branches.save()
         branches.switch(edited.parent)
         here = execution.stop.event if execution.stop else edited.event
-        starts = [
-            one
-            for one in usable_for(execution, min(edited.event, here))
-            if branches.holds(one.branch, one.event, one.at_event)
-        ]
+        starts = _common(execution, branches, min(edited.event, here))
         stop = self._go_from(starts, branches, edited.event)
         if stop is None:
             raise NoAnswer("The edit cannot be undone: the tool cannot be forked.")
@@ -326,7 +300,6 @@ class TimeTravel:
                 raise UsageError(f"{_end_text(fork)}: there is no {place}.") from gone
 
     def _fork_before(self, execution: Execution, ordinal: int) -> ForkedTool:
-        """Return a fork that is stopped before an action."""
         stop = execution.stop
         is_behind = stop is not None and (stop.ordinal, stop.when) == (ordinal, "before")
         if execution.state == "stopped" and (is_behind or self._newest_ordinal() < ordinal):
@@ -418,7 +391,6 @@ class TimeTravel:
         return self._executions.need_idle()
 
     def _newest_hits(self, count: int) -> list[Hit]:
-        """Return the newest hits before here, the newest first, ``count`` at most."""
         execution = self._executions.need_idle()
         return newest_hits(
             self._segments(execution), self._bound(execution, self._position()), count
@@ -466,7 +438,6 @@ class TimeTravel:
         return self._scout.frames(event)
 
     def _bound(self, execution: Execution, position: _Position) -> Hit:
-        """Return the end of the search for hits."""
         if position.when == "exit":
             catches = any(
                 one.catch is not None and one.enabled for one in self._breakpoints.table.all()
@@ -490,12 +461,17 @@ class TimeTravel:
         ]
 
 
+def _common(execution: Execution, branches: Branches, event: int) -> list[Frozen]:
+    """Return the checkpoints from which an event can be reached, on other timelines too."""
+    usable = usable_for(execution, event)
+    return [one for one in usable if branches.holds(one.branch, one.event, one.at_event)]
+
+
 def _position_of(stop: Stop) -> _Position:
     return _Position(stop.event, stop.when, stop.ordinal, stop.depth)
 
 
 def _event_before_action(position: _Position) -> int:
-    """Return the target event of reverse-next."""
     if position.when == "before":
         return position.event - 1
     if not position.ordinal:  # at the end, or inside of no action

@@ -24,11 +24,6 @@ class ToolReplacement:
 
     The old process is killed after the new one has reached the event. On an error before that, or
     on KeyboardInterrupt, the tool is unchanged.
-
-    Args:
-        executions: the processes of the tool.
-        breakpoints: of the agent.
-        options: of the agent.
     """
 
     def __init__(
@@ -144,7 +139,6 @@ class ToolReplacement:
         return again.stop
 
     def _prepare(self, execution: Execution, made: ForkedTool, branches: Branches) -> None:
-        """Send the settings of the timeline to a fork."""
         made.request(protocol.SetBreakpoints(breakpoints=self._breakpoints.quiet()))
         skipping = made.request(branches.request())
         made.stop = with_skipping(made.stop, skipping)

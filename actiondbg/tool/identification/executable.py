@@ -113,7 +113,6 @@ def locate(name: str) -> Path:
 
 
 def _packaged(name: str) -> Iterator[Path]:
-    """List the tools of a name in packages of this environment."""
     for package, tools in PACKAGED_TOOLS.items():
         for tool in tools:
             if Path(tool).name != name:

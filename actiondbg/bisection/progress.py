@@ -76,11 +76,7 @@ class ProgressReporter:
         self._start = time.monotonic()
         self._phase_start = self._start
         self._phase_trials = 0
-        self._phase = ""
-        self._to_go: int | None = None
-        self._at_least = False
-        self._best: int | None = None
-        self._range: tuple[int, int] | None = None
+        self._state = Progress(phase="")
 
     @property
     def seconds(self) -> float:
@@ -95,16 +91,14 @@ class ProgressReporter:
             to_go: the number of trials that are left; None if it is not known.
             at_least: whether more may be left.
         """
-        self._phase, self._to_go, self._at_least = phase, to_go, at_least
         self._phase_start, self._phase_trials = time.monotonic(), self.trials
-        self._report()
+        self._report(phase=phase, to_go=to_go, at_least=at_least)
 
     def trial_done(self) -> None:
         """Count a trial."""
         self.trials += 1
-        if self._to_go is not None:
-            self._to_go = max(self._to_go - 1, 0)
-        self._report()
+        to_go = self._state.to_go
+        self._report(to_go=None if to_go is None else max(to_go - 1, 0))
 
     def set_range(self, first: int, last: int, width: int, after: int) -> None:
         """Set the range that the culprit is in.
@@ -113,9 +107,8 @@ class ProgressReporter:
             width: the number of candidates in the range.
             after: the number of trials after one candidate is left.
         """
-        self._range = first, last
-        self._to_go = math.ceil(math.log2(max(width, 1))) + after
-        self._report()
+        to_go = math.ceil(math.log2(max(width, 1))) + after
+        self._report(range=(first, last), to_go=to_go)
 
     def set_best(self, first: int, last: int, size: int, to_go: int) -> None:
         """Set the smallest set so far.
@@ -124,32 +117,21 @@ class ProgressReporter:
             size: the number of its candidates.
             to_go: the number of trials that are left at least: how many is not known before.
         """
-        self._range, self._best = (first, last), size
-        self._to_go, self._at_least = to_go, True
-        self._report()
+        self._report(range=(first, last), best=size, to_go=to_go, at_least=True)
 
     def add_note(self, text: str) -> None:
         """Add a finding."""
         self.notes.append(text)
-        self._report(text)
+        self._report(note=text)
 
-    def _report(self, note: str = "") -> None:
+    def _report(self, note: str = "", **changes: object) -> None:
+        now = msgspec.structs.replace(self._state, trials=self.trials, note=note, **changes)
+        self._state = msgspec.structs.replace(now, left=self._seconds_left(now.to_go))
         if self._callback is not None:
-            self._callback(
-                Progress(
-                    phase=self._phase,
-                    trials=self.trials,
-                    to_go=self._to_go,
-                    at_least=self._at_least,
-                    best=self._best,
-                    range=self._range,
-                    left=self._seconds_left(),
-                    note=note,
-                )
-            )
+            self._callback(self._state)
 
-    def _seconds_left(self) -> float | None:
+    def _seconds_left(self, to_go: int | None) -> float | None:
         done = self.trials - self._phase_trials
-        if self._to_go is None or not done:
+        if to_go is None or not done:
             return None
-        return self._to_go * (time.monotonic() - self._phase_start) / done
+        return to_go * (time.monotonic() - self._phase_start) / done

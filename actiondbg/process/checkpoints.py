@@ -12,8 +12,7 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.errors import UsageError
-from actiondbg.process.fork_owner import ForkOwner
-from actiondbg.process.forked_tool import ForkedTool
+from actiondbg.process.forked_tool import ForkedTool, ForkOwner
 from actiondbg.process.stop import Stop
 from actiondbg.process.timeline import Branches
 from actiondbg.process.tool_process import Listener

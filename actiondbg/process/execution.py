@@ -13,9 +13,8 @@ import msgspec
 from actiondbg import protocol
 from actiondbg.errors import AgentError, NoAnswer, NotStopped, ProtocolError, ToolGone
 from actiondbg.process.checkpoints import Automatic, Checkpoints, Frozen
-from actiondbg.process.fork_owner import ForkOwner
 from actiondbg.process.fork_process import AdoptedFork
-from actiondbg.process.forked_tool import ForkedTool, run_differs
+from actiondbg.process.forked_tool import ForkedTool, ForkOwner, run_differs
 from actiondbg.process.launch_options import LaunchOptions
 from actiondbg.process.process_status import (
     ancestors_of,

@@ -134,17 +134,12 @@ def _side_row(row: Row) -> str:
     if row.left is None and row.right is None:
         return "<tr class=gap><td colspan=2>...</td></tr>\n"
     left, right = _cells(row)
-    return (
-        f"<tr>{_cell(left, row.left, row.kind, '-')}{_cell(right, row.right, row.kind, '+')}</tr>\n"
-    )
+    old, new = ("", "") if row.kind == " " else (" class=old", " class=new")
+    return f"<tr>{_cell(left, row.left, old)}{_cell(right, row.right, new)}</tr>\n"
 
 
-def _cell(highlighted: str, text: str | None, kind: str, side: str) -> str:
-    if text is None:
-        return "<td class=none></td>"
-    changed = kind != " "
-    name = {"-": "old", "+": "new"}[side]
-    return f"<td class={name}>{highlighted}</td>" if changed else f"<td>{highlighted}</td>"
+def _cell(highlighted: str, text: str | None, kind: str) -> str:
+    return "<td class=none></td>" if text is None else f"<td{kind}>{highlighted}</td>"
 
 
 def _unified_rows(rows: Sequence[Row]) -> Iterator[str]:

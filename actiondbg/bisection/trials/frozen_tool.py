@@ -22,8 +22,7 @@ from actiondbg.breakpoints.breakpoint import catches_on_wire
 from actiondbg.errors import ActiondbgError, LaunchError, ToolGone
 from actiondbg.process.cold_start import ColdStart, StartedTool, started_tool
 from actiondbg.process.execution import Execution, start_execution
-from actiondbg.process.fork_owner import ForkOwner
-from actiondbg.process.forked_tool import ForkedTool
+from actiondbg.process.forked_tool import ForkedTool, ForkOwner
 from actiondbg.process.launch_options import LaunchOptions
 from actiondbg.process.stop import Stop
 from actiondbg.process.streams import Streams

@@ -18,7 +18,7 @@ from actiondbg.errors import (
     ToolGone,
     UsageError,
 )
-from actiondbg.process import fork_owner as forks
+from actiondbg.process import forked_tool as forks
 
 if TYPE_CHECKING:
     from actiondbg.session.session import Session

@@ -16,8 +16,7 @@ import pytest
 
 from actiondbg import protocol
 from actiondbg.errors import AgentError, NotStopped, ToolGone
-from actiondbg.process.fork_owner import ForkOwner
-from actiondbg.process.forked_tool import ForkedTool
+from actiondbg.process.forked_tool import ForkedTool, ForkOwner
 from actiondbg.process.tool_process import Listener
 from actiondbg.support.interrupts import HeldInterrupts
 from tests.processes import wait_until

@@ -156,8 +156,6 @@ def attach(
 
 def _wait(agent: AgentLibrary) -> None:
     """Wait until a front end connects."""
-    from actiondbg.attachment.attachment import wait_for_front_end
-
     with scratch_directory("attach") as directory:
         agent.connect(wait_for_front_end(directory))
     os.environ.update(bypassing_caches(os.environ))

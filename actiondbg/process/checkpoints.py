@@ -159,8 +159,7 @@ class Checkpoints:
 
         Args:
             branches: the process is on the current one, and stays there.
-            milliseconds: the run time between two checkpoints; 0 for none.
-            megabytes: the limit for their private memory.
+            milliseconds: see ``LaunchOptions``, as for ``megabytes``.
         """
         if megabytes != self._megabytes:
             self._megabytes, self._next_measurement = megabytes, 0.0
@@ -178,11 +177,7 @@ class Checkpoints:
         del self._listeners[:-1]
 
     def accept(self, branches: Branches) -> None:
-        """Accept the checkpoints that have connected, and drop superfluous ones.
-
-        Args:
-            branches: the timelines; the tool is on the current one.
-        """
+        """Accept the checkpoints that have connected, and drop superfluous ones."""
         for listener, then in self._listeners:
             for fork in self._forks.accept_all(listener):
                 branch = then.owner(fork.event, at_event=False).number

@@ -113,8 +113,7 @@ class ColdStart:
 
         Args:
             role: unused: the tool does not know that it stands for a fork.
-            stdout: the file for its standard output; None for none.
-            stderr: as ``stdout``.
+            stdout: the file for its standard output; None for none; ``stderr`` likewise.
             output: the file in the place of the output that the command line names.
 
         Raises:

@@ -69,6 +69,7 @@ class Execution:
     automatic checkpoints. A fork of a checkpoint can replace the tool (``adopt``).
 
     Attributes:
+        program: the program whose process this is; None for a tool that was started itself.
         last: the newest stop before the end, or None.
         branches: the timelines of the run.
         checkpoints: the user's, and the automatic ones.
@@ -82,7 +83,7 @@ class Execution:
         self.branches = Branches()
         self.directory = listener.path.parent
         self._process = process
-        self._program = process if isinstance(process, ProgramRun) else None
+        self.program = process if isinstance(process, ProgramRun) else None
         self._listener = listener
         self._options = options
         self._held = HeldInterrupts()
@@ -152,11 +153,7 @@ class Execution:
             raise _not_replayed(self._unrepeatable)
 
     def request(self, message: protocol.Request[R], seconds: float | None = None) -> R:
-        """Send a request to the stopped agent, and wait for the reply.
-
-        Args:
-            message: the request.
-            seconds: to wait at most; None for no limit.
+        """Send a request to the stopped agent, and wait for the reply; see ``Client.request``.
 
         Raises:
             NotStopped: the tool runs, or has ended.
@@ -273,8 +270,8 @@ class Execution:
             if self._process.give_way(self._client):
                 self._client = None
             self._close()
-            if self._program is not None:
-                self._program.note_fork(pid)
+            if self.program is not None:
+                self.program.note_fork(pid)
             self._process, self._client, self.hello = AdoptedFork(pid, pidfd), client, hello
             self.stop = self.last = stop
             self.branches = branches
@@ -329,8 +326,8 @@ class Execution:
         """End the tool, its children, its forks and the connections."""
         with self._held, self._held.blocked():
             status = self._process.end(kill=True)
-            if self._program is not None:
-                self._program.end(kill=True)
+            if self.program is not None:
+                self.program.end(kill=True)
             with self._held.alone(wait=True):  # a thread that waits for the tool sees its end
                 self.release()
                 self._close()
@@ -350,22 +347,17 @@ class Execution:
     # --- programs ---
 
     @property
-    def program(self) -> ProgramRun | None:
-        """The program whose process this is; None for a tool that was started itself."""
-        return self._program
-
-    @property
     def goes_on(self) -> bool:
         """Whether the tool has ended, and the end of the program that started it is not reported.
 
         The program may have ended meanwhile, with a status of its own.
         """
-        return self.state == "exited" and self._program is not None and self._program.is_open
+        return self.state == "exited" and self.program is not None and self.program.is_open
 
     @property
     def awaits_tool(self) -> bool:
         """Whether no tool of the program runs yet."""
-        return self._running and self._client is None and self._program is not None
+        return self._running and self._client is None and self.program is not None
 
     def expect_tool(self, options: LaunchOptions) -> None:
         """Change the settings for the first tool of the program, while none runs."""
@@ -375,15 +367,15 @@ class Execution:
     @property
     def way_on(self) -> str | None:
         """How to wait for the program's next tool, in a clause; None if one runs, or none will."""
-        if self._program is None or not (self.goes_on or self.awaits_tool):
+        if self.program is None or not (self.goes_on or self.awaits_tool):
             return None
         which = "first" if self.awaits_tool else "next"
-        return f"continue waits for the {which} tool of process {self._program.pid}"
+        return f"continue waits for the {which} tool of process {self.program.pid}"
 
     @property
     def has_been_seen_to_end(self) -> bool:
         """Whether the tool has ended, and the program that started it knows, and goes on."""
-        return self.goes_on and self._program is not None and not self._program.is_waiting
+        return self.goes_on and self.program is not None and not self.program.is_waiting
 
     def holds_up(self) -> bool:
         """Whether the program may wait for checkpoints of the ended tool.
@@ -397,12 +389,12 @@ class Execution:
 
     def _is_of_program(self, pid: int) -> bool:
         """Whether the program, or a process of it, is the parent or the tracer of a process."""
-        if self._program is None:
+        if self.program is None:
             return False
         status = process_status(pid)
         tracer = status.tracer if status is not None else 0
         around = {*ancestors_of(pid), tracer, *ancestors_of(tracer)}
-        return self._program.pid in around
+        return self.program.pid in around
 
     def wait_for_tool(self) -> bool:
         """Wait for a process of the program to connect; return False if the program ends first."""
@@ -428,15 +420,15 @@ class Execution:
             self._take(self._client, self._resumed)
 
     def _connect(self) -> None:
-        if self._program is None:
+        if self.program is None:
             connection = self._listener.accept(self._process.pidfd, self._held)
             self._listener.close()
         else:
-            connection = self._program.accept(self._held)
+            connection = self.program.accept(self._held)
         if connection is None:
             raise ConnectionEnded
-        if self._program is not None:
-            self._process = self._program.follow(connection)
+        if self.program is not None:
+            self._process = self.program.follow(connection)
         self._client = Client(connection, self._process.pidfd, self._held)
 
     def _make_origin(self, client: Client, hello: protocol.Hello) -> None:
@@ -467,7 +459,7 @@ class Execution:
     def _take(self, client: Client, resumed: int) -> None:
         """Receive a message after a resume."""
         try:
-            incoming = client.receive(None if self._program is None else SAMPLE_SECONDS)
+            incoming = client.receive(None if self.program is None else SAMPLE_SECONDS)
         except TimeoutError:
             self._look_at_others()
             return
@@ -483,8 +475,8 @@ class Execution:
         if isinstance(message, protocol.Stopped):
             self._crashed = None  # the tool has recovered
             stop = stop_of(message)
-            if self._program is not None:
-                stop = self._program.named(stop)
+            if self.program is not None:
+                stop = self.program.named(stop)
             self.stop = self.last = self._compared(stop, message.difference)
             self._running = False
             self._close_past(message.unforkable)
@@ -507,7 +499,7 @@ class Execution:
         self._samples += 1
         if self._samples % _IDLE_SAMPLES == 0:
             self._free_files(awaited_files(self.pid))
-        released = self._program.look() if self._program is not None else None
+        released = self.program.look() if self.program is not None else None
         if released is not None:
             self._messages.append(released)
 
@@ -524,13 +516,13 @@ class Execution:
         Args:
             breakpoints: those of the agent now.
         """
-        if self._program is None or self._program.current is None:
+        if self.program is None or self.program.current is None:
             return
-        self._record, self._sent = self._program.current, breakpoints
-        if (child := self._program.next_waiting) is not None:
+        self._record, self._sent = self.program.current, breakpoints
+        if (child := self.program.next_waiting) is not None:
             # The process may close the others meanwhile.
             self._free_files(awaited_files(self.pid, standard=True), awaited_files(child))
-        self._program.suspended.append(self)
+        self.program.suspended.append(self)
 
     def take_turn(self, breakpoints: list[protocol.WireBreakpoint]) -> None:
         """Be the current process of the program again, while it runs.
@@ -538,10 +530,10 @@ class Execution:
         Args:
             breakpoints: for the agent, if they changed meanwhile.
         """
-        if self._program is None or self._record is None:
+        if self.program is None or self._record is None:
             return
-        self._program.suspended.remove(self)
-        self._program.turn_to(self._record)
+        self.program.suspended.remove(self)
+        self.program.turn_to(self._record)
         self.take_breakpoints(breakpoints)
 
     def take_breakpoints(self, breakpoints: list[protocol.WireBreakpoint]) -> None:
@@ -570,10 +562,10 @@ class Execution:
 
     def check_childless(self) -> None:
         """Raise NoAnswer while a child that is debugged runs: it may wait for this process."""
-        child = self._program.child_of_current() if self._program is not None else None
-        if child is not None and self._program is not None and self._program.current is not None:
+        child = self.program.child_of_current() if self.program is not None else None
+        if child is not None and self.program is not None and self.program.current is not None:
             raise NoAnswer(
-                f"{self._program.current.name} cannot go back while {child.name} runs, which it "
+                f"{self.program.current.name} cannot go back while {child.name} runs, which it "
                 f"has started: continue to the end of {child.name} first."
             )
 
@@ -608,7 +600,7 @@ class Execution:
         That may be a difference from what the run did before it went back; on another branch, or
         with other skips, the run differs as the user wants it.
         """
-        unobserved = self._program.report_unobserved() if self._program is not None else None
+        unobserved = self.program.seen.new_unobserved() if self.program is not None else None
         messages, self._messages = [*self._messages, unobserved, stop.message], []
         is_same_timeline = self._retraced == self._timeline()
         if difference is not None and difference != self._difference and is_same_timeline:
@@ -692,9 +684,9 @@ class Execution:
             Whether the process goes on.
         """
         has_ended = self._exited is not None or self._crashed is not None
-        if self._program is None or has_ended or not self._program.has_become_another():
+        if self.program is None or has_ended or not self.program.has_become_another():
             return False
-        if self._process is self._program:
+        if self._process is self.program:
             return not wait_for_end(self._process.pidfd, 0)
         if isinstance(self._process, Descendant):
             if wait_for_end(self._process.pidfd, 0):
@@ -721,16 +713,16 @@ class Execution:
     def _set_exit(self, status: int | None, *, became: bool = False) -> Stop:
         if status is None:
             status = self._reported_status()
-        if self._program is not None and self.hello is not None:
+        if self.program is not None and self.hello is not None:
             actions = self._exited.actions if self._exited else None
-            self._program.note_end(None if became else status, actions)
+            self.program.note_end(None if became else status, actions)
         stop = exit_of(status, self.hello is not None, self._exited, self._crashed)
         if became:
             stop = msgspec.structs.replace(stop, message="The tool became another program.")
         if self._lost_threads and stop.reason != "exited":
             self._messages.append(_LOST_THREADS)
-        if self._program is not None:
-            stop = self._program.named_end(stop)
+        if self.program is not None:
+            stop = self.program.named_end(stop)
         last = self._crashed or self._exited
         self.stop = self._compared(stop, last.difference if last else None)
         self._running = False
@@ -748,7 +740,7 @@ class Execution:
         return 0 if self.hello is None else -signal.SIGKILL
 
     def _close(self) -> None:
-        if self._program is None:
+        if self.program is None:
             self._listener.close()
         if self._client is not None:
             self._client.close()

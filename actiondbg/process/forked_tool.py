@@ -130,11 +130,7 @@ class ForkedTool(Closeable):
             return released
 
     def request(self, message: protocol.Request[R], seconds: float | None = None) -> R:
-        """Send a request to the fork's agent, and wait for the reply.
-
-        Args:
-            message: the request.
-            seconds: to wait at most; None for no limit.
+        """Send a request to the fork's agent, and wait for the reply; see ``Client.request``.
 
         Raises:
             NotStopped: the fork is closed.

@@ -115,16 +115,11 @@ class Timeline(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class Branches:
-    """All branches of a run, and the current one."""
+    """All branches of a run, and the ``current`` one, that of the tool."""
 
     def __init__(self) -> None:
         self._all = [Branch(number=1)]
-        self._current = self._all[0]
-
-    @property
-    def current(self) -> Branch:
-        """The branch of the tool."""
-        return self._current
+        self.current = self._all[0]
 
     def all(self) -> list[Branch]:
         """Return copies of all, in the order of their numbers."""
@@ -132,7 +127,7 @@ class Branches:
 
     def switch(self, number: int) -> None:
         """Make another branch current."""
-        self._current = self._all[number - 1]
+        self.current = self._all[number - 1]
 
     def save(self) -> Branches:
         """Return a copy, which later controls do not change."""
@@ -212,11 +207,11 @@ class Branches:
     def edit(self, stop: Stop, edited: Edited) -> None:
         """Begin a new branch with an edit at a stop; edits ahead do not apply to it."""
         self._leave(stop)
-        self._current.edits = [edited]
+        self.current.edits = [edited]
 
     def plan_edits(self, planned: Iterable[Edited]) -> None:
         """Add edits ahead to the current branch."""
-        self._current.edits = [*self._current.edits, *planned]
+        self.current.edits = [*self.current.edits, *planned]
 
     def newest_edited(self) -> Branch | None:
         """Return the newest branch of the current timeline that an edit began; None without one."""
@@ -247,14 +242,14 @@ class Branches:
         """Begin a span of standing rules on the current branch, unless they are in force."""
         spans = self._spans()
         if (spans[-1].rules if spans else []) != span.rules:
-            branch = self._current
+            branch = self.current
             branch.spans = [*(one for one in branch.spans if one.event < span.event), span]
 
     # --- controls ---
 
     def plan(self, planned: Iterable[Skipped]) -> None:
         """Replace the planned skips of actions ahead."""
-        branch = self._current
+        branch = self.current
         made = [one for one in branch.skips if one.event <= branch.reached]
         branch.skips = made + sorted(planned, key=lambda one: one.event)
 
@@ -272,7 +267,7 @@ class Branches:
         if skip == (is_planned or is_ruled):
             return False
         self.leave(stop)
-        branch = self._current
+        branch = self.current
         branch.skips = [one for one in branch.skips if one.event < stop.event]
         branch.applied = [one for one in branch.applied if one.event < stop.event]
         if skip:
@@ -283,12 +278,12 @@ class Branches:
 
     def leave(self, stop: Stop) -> None:
         """Begin a new branch at a stop, if the current one continues behind it."""
-        if self._current.reached > stop.event:
+        if self.current.reached > stop.event:
             self._leave(stop)
 
     def reach(self, stop: Stop) -> None:
         """Record the newest stop of the tool."""
-        branch = self._current
+        branch = self.current
         if stop.event >= branch.reached:
             branch.reached = stop.event
             branch.actions = max(branch.actions, actions_at(stop))
@@ -305,11 +300,11 @@ class Branches:
             created=stop.created,
         )
         self._all.append(branch)
-        self._current = branch
+        self.current = branch
 
     def _path(self) -> list[Branch]:
         """Return the branches of the current timeline, the first one first."""
-        path = [self._current]
+        path = [self.current]
         while (parent := path[-1].parent) is not None:
             path.append(self._all[parent - 1])
         return path[::-1]

@@ -142,14 +142,7 @@ class Process:
         return False
 
     def end(self, kill: bool) -> int:
-        """Wait for the end, bounded, and reap.
-
-        Args:
-            kill: kill the tool and its children at once.
-
-        Returns:
-            The exit status, negative for a signal.
-        """
+        """Wait for the end, bounded, and reap; see ``ToolProcess``."""
         with self._ending:
             return self._end(kill)
 

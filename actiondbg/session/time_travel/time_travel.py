@@ -119,6 +119,9 @@ class TimeTravel:
     Breakpoints, skips and settings apply in both directions. The tool's output after the event is
     discarded. Every method raises NotStopped when the tool runs or was not started; on an error, or
     on KeyboardInterrupt, the session is unchanged.
+
+    Attributes:
+        checkpoints: of the run.
     """
 
     def __init__(
@@ -143,12 +146,7 @@ class TimeTravel:
         self._scout = scout
         self._replacement = replacement
         self._stack = stack
-        self._checkpoints = CheckpointList(executions, options, inner_stops, self._go_to_frozen)
-
-    @property
-    def checkpoints(self) -> CheckpointList:
-        """The checkpoints of the run."""
-        return self._checkpoints
+        self.checkpoints = CheckpointList(executions, options, inner_stops, self._go_to_frozen)
 
     def branches(self) -> Timeline:
         """Return the branches of the run, and the position of the tool on them."""

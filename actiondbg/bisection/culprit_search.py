@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
 from actiondbg import protocol
 from actiondbg.bisection import messages
@@ -23,14 +23,13 @@ from actiondbg.bisection.trials.evaluator import TrialEvaluator
 from actiondbg.bisection.trials.pool import Pool
 from actiondbg.bisection.trials.trial import Trial, TrialResult
 from actiondbg.bisection.verdict import Judgement, Verdict
-from actiondbg.errors import ActiondbgError, UsageError
+from actiondbg.errors import ActiondbgError
 from actiondbg.process.action_diff import compare_action
 from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.stop import Stop
 from actiondbg.session.past.pass_reproducer import pass_around
 
-if TYPE_CHECKING:
-    from actiondbg.ir.diff import Diff
+T = TypeVar("T")
 
 _MOST_NAMED = 3  # actions of a culprit pass that a note names
 
@@ -243,12 +242,19 @@ def describe_culprit(
     Args:
         fork_before: forks the tool before the action, or earlier.
     """
+    numbers = itertools.count()
     with fork_before() as fork:
         stop = fork.advance(action.ordinal)
         stack = fork.request(protocol.Backtrace()).frames
-        pipeline = _pipeline(fork)
-        outcome = _outcome(fork, action.ordinal)
-    around = _pass_frame(stack)
+        pipeline = _answer(lambda: fork.request(protocol.GetPipeline()).text)
+        # The tool may not reach the end of the action.
+        outcome = _answer(lambda: fork.advance(action.ordinal, "after").outcome)
+    around = _answer(lambda: pass_around(stack))
+    diff = _answer(
+        lambda: compare_action(
+            fork_before, stop.ordinal, lambda: directory / f"print-{next(numbers)}"
+        )
+    )
     return Culprit(
         entry=_entry(action, stop),
         nth=stop.nth,
@@ -257,8 +263,15 @@ def describe_culprit(
         pass_ordinal=around.ordinal if around else None,
         pass_pipeline=pipeline if around else None,
         outcome=outcome,
-        diff=_diff(fork_before, stop, directory),
+        diff=diff,
     )
+
+
+def _answer(ask: Callable[[], T]) -> T | None:
+    """Return an answer of the tool; None if it is an error."""
+    with contextlib.suppress(ActiondbgError):
+        return ask()
+    return None
 
 
 def _entry(action: RecordedAction, stop: Stop) -> Entry:
@@ -272,33 +285,3 @@ def _entry(action: RecordedAction, stop: Stop) -> Entry:
         op=stop.op,
         last=action.last or action.ordinal,
     )
-
-
-def _pass_frame(stack: list[protocol.Frame]) -> protocol.Frame | None:
-    with contextlib.suppress(UsageError):
-        return pass_around(stack)
-    return None
-
-
-def _pipeline(fork: ForkedTool) -> str | None:
-    with contextlib.suppress(ActiondbgError):
-        return fork.request(protocol.GetPipeline()).text
-    return None
-
-
-def _outcome(fork: ForkedTool, ordinal: int) -> protocol.Outcome | None:
-    """Apply the action; None if the tool does not reach the end of it."""
-    with contextlib.suppress(ActiondbgError):
-        return fork.advance(ordinal, "after").outcome
-    return None
-
-
-def _diff(fork_before: Callable[[], ForkedTool], stop: Stop, directory: Path) -> Diff | None:
-    numbers = itertools.count()
-    with contextlib.suppress(ActiondbgError):
-        return compare_action(
-            fork_before,
-            stop.ordinal,
-            lambda: directory / f"print-{next(numbers)}",
-        )
-    return None

@@ -40,12 +40,7 @@ class LimitReached(Exception):
 
 @dataclass(frozen=True)
 class SearchLimit:
-    """The limit of a search, which is checked before each trial.
-
-    Args:
-        trials: how many trials there may be; None for any number.
-        seconds: how long the search may take; None for any time.
-    """
+    """The limit of a search, which is checked before each trial; None for no limit."""
 
     trials: int | None = None
     seconds: float | None = None

@@ -20,16 +20,8 @@ class BisectionTask:
     """The task of a bisection.
 
     Args:
-        jobs: how many trials run at a time; None for as many as the pool has, one in threads.
-        seconds: the time limit of a trial and of a command of the oracle. None: no limit for the
-            oracle, and for a trial limits that follow from the whole run.
-        repeat: how often each output is judged.
-        stdin: the file on the tool's standard input, or None for no input.
-        cwd: the working directory of the tool and the oracle; None for this process's.
-        env: the tool's environment; None for this process's.
+        seconds: the ``timeout`` of ``bisect``, whose arguments the other fields are.
         layouts: how many random address layouts a good whole run is repeated in.
-        no_fork: start the tool anew for each trial, even if it can be forked.
-        without: names of capabilities that the agent does not use.
     """
 
     argv: list[str]

@@ -139,13 +139,10 @@ def _packaged(python: Path, directories: dict[str, list[str]]) -> Iterator[Subje
                     yield Subject(package, python, SAMPLES_OF_PACKAGES[package], library)
 
 
-def _packages() -> list[str]:
-    return sorted({*_LIBRARIES, *PACKAGED_TOOLS})
-
-
 def _find_in(python: Path) -> dict[str, list[str]]:
     try:
-        answer = answer_of([python, "-c", _FIND, *_packages()], _PYTHON_SECONDS, check=True)
+        packages = sorted({*_LIBRARIES, *PACKAGED_TOOLS})
+        answer = answer_of([python, "-c", _FIND, *packages], _PYTHON_SECONDS, check=True)
         return json.loads(answer.stdout)
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         raise LaunchError(

@@ -365,10 +365,8 @@ class Session(Closeable):
         # Saved skips are located at the first stop.
         is_located = [self.skips.begin_run(), self.edits.begin_run()]
         control = "step" if any(is_located) else self._control
-        resume = protocol.Resume(control=control)
-        rules = self.skips.rules
-        options = self.options.launch(resume, self._agent_breakpoints.all(), rules.at_start())
-        rules.begin_run(self._executions.start(options))
+        started = self._executions.start(self._follower.at_start(control))
+        self.skips.rules.begin_run(started)
         stop = self._tool.begin(control)
         if self._control == control or stop.when != "before" or stop.breakpoints:
             return stop
@@ -409,10 +407,7 @@ class Session(Closeable):
             ended = execution.stop
             return self._updates.resume(lambda: self._follower.follow(ended))
         if execution is not None and execution.awaits_tool:
-            resume = protocol.Resume(control="continue")
-            skips = self.skips.rules.at_start()
-            breakpoints = self._agent_breakpoints.all()
-            execution.expect_tool(self.options.launch(resume, breakpoints, skips))
+            execution.expect_tool(self._follower.at_start("continue"))
             return self._tool.wait()
         return self._tool.resume("continue", count)
 

@@ -151,7 +151,7 @@ class ProcessFollower:
     def follow(self, ended: Stop) -> Stop:
         """Debug the next process of the program; return the end if there is none."""
         last = self._executions.need()
-        execution = self._executions.follow(self._at_start())
+        execution = self._executions.follow(self.at_start("continue"))
         if execution is None:
             last.stop = end_of_program(ended, last)
             return last.stop
@@ -159,10 +159,11 @@ class ProcessFollower:
 
     def turn(self, turn: OtherTurn) -> Stop:
         """Debug another process of the program, while the current one runs on."""
-        return self._begin(self._executions.turn(turn, self._at_start()))
+        return self._begin(self._executions.turn(turn, self.at_start("continue")))
 
-    def _at_start(self) -> LaunchOptions:
-        resume = protocol.Resume(control="continue")
+    def at_start(self, control: protocol.Control) -> LaunchOptions:
+        """Return the options of a process that begins with a control."""
+        resume = protocol.Resume(control=control)
         skips = self._skips.rules.at_start()
         return self._options.launch(resume, self._breakpoints.all(), skips)
 

@@ -60,15 +60,7 @@ class Program:
     """The command line of a tool, with its environment.
 
     Args:
-        argv: the command line, the tool first.
-        cwd: the tool's working directory; None for ours.
-        env: its environment; None for ours.
-        randomize: whether the tool's addresses are random, and so may differ in each run.
-        follow: a glob of the processes to debug in a program that starts the tool: of the name of
-            the executable, or of a word of the command line; None for each that makes an MLIR
-            context.
-        without: names of capabilities that the agent does not use, beside those of
-            ``$ACTIONDBG_WITHOUT``.
+        argv: the command line, the tool first; all up to ``without`` are as of ``launch``.
         starts_tools: whether it is a program that starts tools, even if it is a tool itself.
 
     Raises:

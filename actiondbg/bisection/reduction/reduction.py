@@ -53,20 +53,13 @@ class Reducible(Protocol):
     Attributes:
         unit: what ``size`` counts.
         kinds: the number of kinds; larger parts come first.
+        text: the whole text.
     """
 
     unit: str
     kinds: int
-
-    @property
-    def size(self) -> int:
-        """The size, in ``unit``."""
-        ...
-
-    @property
-    def text(self) -> str:
-        """The whole text."""
-        ...
+    size: int
+    text: str
 
     def count(self, kind: int) -> int:
         """Return the number of parts of a kind."""
@@ -250,14 +243,8 @@ class Chunks:
 
     def __init__(self, text: str) -> None:
         self._chunks = re.split(rf"(?m)^{_SEPARATOR}.*\n", text)
-
-    @property
-    def size(self) -> int:
-        return len(self._chunks)
-
-    @property
-    def text(self) -> str:
-        return f"{_SEPARATOR}\n".join(self._chunks)
+        self.size = len(self._chunks)
+        self.text = f"{_SEPARATOR}\n".join(self._chunks)
 
     def count(self, kind: int) -> int:
         return self.size
@@ -283,14 +270,8 @@ class Lines:
     def __init__(self, text: str) -> None:
         self._lines = text.splitlines(keepends=True)
         self._blocks = list(_blocks(self._lines))
-
-    @property
-    def size(self) -> int:
-        return len(self._lines)
-
-    @property
-    def text(self) -> str:
-        return "".join(self._lines)
+        self.size = len(self._lines)
+        self.text = text
 
     def count(self, kind: int) -> int:
         return len(self._lines if kind == 1 else self._blocks)

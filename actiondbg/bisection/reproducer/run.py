@@ -52,6 +52,7 @@ class StepResult:
         return self.verdict == self.step.expected
 
 
+@dataclass
 class ReproducerRun:
     """Runs the scripts of a reproducer in its folder.
 
@@ -66,29 +67,22 @@ class ReproducerRun:
         tries: how often a run is repeated with random addresses; 1 for fixed ones.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        tool: Path,
-        oracle: Oracle,
-        setup: OracleSetup,
-        environment: Mapping[str, str] | None,
-        verdicts: VerdictStore,
-        jobs: int = 1,
-        directory: Path | None = None,
-    ) -> None:
-        self.seconds = setup.seconds or _SECONDS
-        self.judged = 0
-        self.tries = 1
-        self._folder, self._tool = folder, tool
-        self._oracle, self._setup = oracle, setup
-        self._environment = environment
-        self._verdicts = verdicts
+    folder: Path
+    tool: Path
+    oracle: Oracle
+    setup: OracleSetup
+    environment: Mapping[str, str] | None
+    verdicts: VerdictStore
+    jobs: int = 1
+    directory: Path | None = None
+    judged: int = 0
+    tries: int = 1
+
+    def __post_init__(self) -> None:
+        self.seconds = self.setup.seconds or _SECONDS
         self._known: dict[tuple[str, ...], Verdict | None] = {}
         self._tried: dict[tuple[str, ...], StepResult] = {}
         self._runners: list[CommandRunner] = []
-        self._jobs = jobs
-        self._directory = directory
         self._lock = threading.Lock()  # of ``judged``
 
     def known_verdicts(self, steps: Sequence[Step]) -> list[Verdict | None]:
@@ -109,7 +103,7 @@ class ReproducerRun:
         def attempt(step: Step, scratch: Path) -> None:
             self._tried[step.key] = self._attempt(step, judge, scratch)
 
-        self._in_threads(attempt, new, self._jobs)
+        self._in_threads(attempt, new, self.jobs)
         return [replace(self._tried[step.key], step=step) for step in steps]
 
     def tried(self, steps: Sequence[Step]) -> list[StepResult]:
@@ -132,10 +126,10 @@ class ReproducerRun:
         self, steps: Sequence[Step], judge: ShellJudge, head: Sequence[str], name: str = SCRIPT
     ) -> None:
         """Write repro.sh; raises FileNotWritten."""
-        script = self._folder / name
+        script = self.folder / name
         try:
             text = make_script(
-                head, steps, judge, self._tool, self.seconds, self.tries, self._directory
+                head, steps, judge, self.tool, self.seconds, self.tries, self.directory
             )
             script.write_text(text, encoding="utf-8", errors="surrogateescape")
             script.chmod(executable_mode(script))
@@ -155,14 +149,14 @@ class ReproducerRun:
                 scratch,
                 {
                     "KEEP": str(scratch / _KEPT),
-                    "MLIR_OPT": str(self._tool),
+                    "MLIR_OPT": str(self.tool),
                     "TMPDIR": os.fspath(scratch),
                 },
                 self.seconds * (2 * self.tries + 1),
                 runner=self._new_runner(scratch),
             )
         finally:
-            (self._folder / name).unlink(missing_ok=True)
+            (self.folder / name).unlink(missing_ok=True)
         verdict = read_verdicts(text).get(1)
         with self._lock:
             self.judged += verdict is not None and self._is_judged(scratch)
@@ -180,12 +174,12 @@ class ReproducerRun:
         words = [os.devnull if word == OUT else word for word in command.args]
         options = ["--batch", "-nx", "--no-color", "--tool-stdout", os.devnull]
         # A crash must not leave a file here.
-        options += ["-ex", "set reproducer-directory off", "-x", str(self._folder / script)]
-        line = [python, "-m", "actiondbg", *options, "--", str(self._tool), *words]
+        options += ["-ex", "set reproducer-directory off", "-x", str(self.folder / script)]
+        line = [python, "-m", "actiondbg", *options, "--", str(self.tool), *words]
         line = [*_JOINED, *line]
-        stdin = self._folder / command.source if command.piped and command.source else None
+        stdin = self.folder / command.source if command.piped and command.source else None
         ended: list[tuple[int | None, str]] = []
-        scratch = Path(tempfile.mkdtemp(prefix="session-", dir=self._setup.directory))
+        scratch = Path(tempfile.mkdtemp(prefix="session-", dir=self.setup.directory))
         runner = self._new_runner(scratch)
 
         def work() -> None:
@@ -211,7 +205,7 @@ class ReproducerRun:
     def pipelines(self, command: PortableCommand) -> list[str]:
         """Return the pipelines that the tool runs; empty if it cannot dump them."""
         words = [word for word in command.args if word not in ("-o", OUT, command.source)]
-        line = [str(self._tool), *words, "--dump-pass-pipeline", "-o", os.devnull]
+        line = [str(self.tool), *words, "--dump-pass-pipeline", "-o", os.devnull]
         with self._scratch() as scratch:
             empty = Path(scratch, "empty.mlir")
             empty.write_text("module {}\n")
@@ -220,7 +214,7 @@ class ReproducerRun:
 
     def _scratch(self) -> tempfile.TemporaryDirectory[str]:
         """Make a temporary directory, in one that is removed even if this process is killed."""
-        return tempfile.TemporaryDirectory(prefix="repro-", dir=self._setup.directory)
+        return tempfile.TemporaryDirectory(prefix="repro-", dir=self.setup.directory)
 
     def _execute(
         self,
@@ -237,12 +231,12 @@ class ReproducerRun:
         It runs in a directory, by default the folder.
         """
         environment = [f"{name}={value}" for name, value in variables.items()]
-        if self._environment is not None:
-            given = (f"{name}={value}" for name, value in self._environment.items())
+        if self.environment is not None:
+            given = (f"{name}={value}" for name, value in self.environment.items())
             environment = ["-i", *given, *environment]
         with address_layout(randomize=self.tries > 1):
             completed = (runner or CommandRunner(scratch)).run(
-                ["env", *environment, *words], stdin, seconds, base or self._folder
+                ["env", *environment, *words], stdin, seconds, base or self.folder
             )
         return completed.status, completed.output.read_text(encoding="utf-8", errors="replace")
 
@@ -296,13 +290,13 @@ class ReproducerRun:
         """Run a step; return the verdict on its output, if no oracle has to be run for it."""
         output = directory / "output"
         words = [os.fspath(output) if word == OUT else word for word in step.args]
-        stdin = self._folder / step.piped if step.piped else None
+        stdin = self.folder / step.piped if step.piped else None
         runner = self._new_runner(directory)
         status, _ = self._execute(
-            [os.fspath(self._tool), *words], directory, {}, self.seconds, stdin, runner
+            [os.fspath(self.tool), *words], directory, {}, self.seconds, stdin, runner
         )
-        if status is None or status < 0 or self._oracle.is_event:
-            return None if self._oracle.is_event else "untestable"
+        if status is None or status < 0 or self.oracle.is_event:
+            return None if self.oracle.is_event else "untestable"
         stop = exit_of(status, True, None, None)
         written = output if output.exists() and output.stat().st_size else directory / STDOUT
         return self._known_verdict(Evidence(written, directory / STDERR, stop))
@@ -318,22 +312,22 @@ class ReproducerRun:
         with self._lock:
             self.judged += 1
         try:
-            return self._oracle.judge(evidence, CommandRunner(scratch), self._setup).verdict
+            return self.oracle.judge(evidence, CommandRunner(scratch), self.setup).verdict
         except ActiondbgError:
             return "untestable"
 
     def _known_verdict(self, evidence: Evidence) -> Verdict | None:
         """Return the verdict on a step's output, if no oracle has to be run for it."""
-        if self._oracle.is_event:
+        if self.oracle.is_event:
             return None
-        if not self._oracle.judges_output(evidence.stop):
+        if not self.oracle.judges_output(evidence.stop):
             return "untestable"
-        judgement = self._verdicts.get_output(content_digest(evidence.output))
+        judgement = self.verdicts.get_output(content_digest(evidence.output))
         return None if judgement is None else judgement.verdict
 
     def _is_judged(self, scratch: Path) -> bool:
         evidence = _evidence(scratch)
-        return evidence is not None and self._oracle.judges_output(evidence.stop)
+        return evidence is not None and self.oracle.judges_output(evidence.stop)
 
 
 def _evidence(scratch: Path) -> Evidence | None:

@@ -12,11 +12,7 @@ _loaded: list[AgentLibrary] = []
 
 
 class AgentLibrary:
-    """The functions of the agent that a program calls; see ``agent/interpose/Program.cpp``.
-
-    Args:
-        library: the shared object, loaded.
-    """
+    """The functions of the agent that a program calls; see ``agent/interpose/Program.cpp``."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self._prepare = library.adbg_prepare
@@ -46,7 +42,6 @@ class AgentLibrary:
         """Record what this process does from now on.
 
         Args:
-            path: the recording.
             ir: the IR to record, as ``IRDetail``.
             skips: skip rules as JSON, or nothing.
 

@@ -112,7 +112,6 @@ class UnresolvedNames:
 
     Args:
         terms: those without a meaning of their own.
-        names: the known names.
     """
 
     def __init__(self, terms: Sequence[tuple[Piece, Term]], names: Vocabulary) -> None:

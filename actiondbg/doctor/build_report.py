@@ -62,14 +62,7 @@ class Report(msgspec.Struct):
     """What an author needs to know about builds.
 
     Args:
-        actiondbg: the version.
-        python: the version of the interpreter.
-        kernel: the name and version of the system.
-        machine: the architecture.
-        libc: the C library and its version.
-        cpus: the number of processors.
         variables: those of actiondbg that are set.
-        tools: what was found out about each tool.
     """
 
     actiondbg: str

@@ -73,9 +73,7 @@ def examine(
     """Examine a tool or a package.
 
     Args:
-        subject: the tool or the package.
         seconds: the limit of the trial; None for no trial.
-        without: names of capabilities that the agent does not use.
 
     Raises:
         UsageError: a capability is unknown.
@@ -163,13 +161,7 @@ class TrialResult(msgspec.Struct):
 
 
 def run_trial(subject: Subject, seconds: float, without: Sequence[str] = ()) -> TrialResult:
-    """Run a tool on its sample to its end, with stops near its first action.
-
-    Args:
-        subject: the tool or the package.
-        seconds: the limit.
-        without: names of capabilities that the agent does not use.
-    """
+    """Run a tool on its sample to its end, with stops near its first action."""
     with scratch_directory("trial") as directory:
         subject.sample.write(directory)
         argv = [str(subject.program), *subject.sample.arguments]

@@ -51,8 +51,6 @@ class Subject:
     """A tool, or a Python package with MLIR.
 
     Args:
-        name: of the tool or of the package.
-        program: what is started.
         sample: what it compiles.
         library: of a package, the library with its MLIR; None for a tool.
     """

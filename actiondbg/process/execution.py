@@ -192,12 +192,7 @@ class Execution:
         return self._forks.make(self.request, self.stop, message)
 
     def freeze(self, milliseconds: int, megabytes: int) -> None:
-        """Have the tool make automatic checkpoints, from the first stop on.
-
-        Args:
-            milliseconds: the run time between two checkpoints; 0 for none.
-            megabytes: the limit for their memory.
-        """
+        """Have the tool make automatic checkpoints, from the first stop on."""
         self._options.milliseconds, self._options.megabytes = milliseconds, megabytes
         if self.state != "stopped" or not self.has_origin:
             return

@@ -42,7 +42,6 @@ class RunLimit:
     """The limit of a run that begins now. Processor time does not depend on the load.
 
     Args:
-        pid: the process.
         seconds: of wall time; None for no limit.
         processor: seconds of processor time, of the process and its children that have ended; None
             for no limit.

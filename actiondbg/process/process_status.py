@@ -82,7 +82,6 @@ def exit_status(pid: int, pidfd: int) -> int | None:
     """Return the exit status of an ended process, whoever waits for it.
 
     Args:
-        pid: the number of the process.
         pidfd: a file descriptor of it, opened before its end.
 
     Returns:

@@ -410,7 +410,6 @@ def awaited_files(pid: int, *, standard: bool = False) -> set[tuple[int, int]]:
     These are pipes, FIFOs, and files with a lock that a fork shares.
 
     Args:
-        pid: of the process.
         standard: only its standard streams.
     """
     found: set[tuple[int, int]] = set()

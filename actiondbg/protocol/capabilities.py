@@ -92,12 +92,7 @@ def check_capabilities(hello: Hello, message: messages.Request[Any]) -> None:
 
 
 def missing_text(hello: Hello, name: str) -> str:
-    """Return what an agent cannot do, why, and the remedy, in one sentence.
-
-    Args:
-        hello: of the agent.
-        name: of the capability that it lacks.
-    """
+    """Return what an agent cannot do, why, and the remedy, in one sentence."""
     capability = CAPABILITIES[name]
     start = f"The agent in this tool cannot {capability.verb}"
     return f"{start}: {missing_reason(hello, name)}."

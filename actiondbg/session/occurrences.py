@@ -60,7 +60,6 @@ def find_nth(fork: ForkedTool, action: SavedAction) -> Stop | None:
 
     Args:
         fork: of the beginning of the run, with the breakpoint ``stopping_at``.
-        action: with its ``nth``.
     """
     number = 0
     while (stop := fork.complete()).when != "exit":
@@ -74,7 +73,6 @@ def numbers_of(replay: Replay, actions: Sequence[protocol.ActionRef]) -> dict[in
     """Return the number of each action among those of its identity, by ordinal.
 
     Args:
-        replay: replays the run.
         actions: of this run, the newest last; at least one.
     """
     kinds = list(dict.fromkeys(identity_of(one) for one in actions))

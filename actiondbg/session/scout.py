@@ -22,12 +22,7 @@ class Scout:
         self._options = options
 
     def fork(self, start: ForkedTool, breakpoints: list[protocol.WireBreakpoint]) -> ForkedTool:
-        """Fork a checkpoint; close the fork.
-
-        Args:
-            start: the process of the checkpoint.
-            breakpoints: of the fork.
-        """
+        """Fork a checkpoint; close the fork."""
         fork = start.fork()
         with closed_on_error(fork):
             self._instruct(fork, breakpoints)

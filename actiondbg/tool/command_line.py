@@ -76,9 +76,6 @@ def inspect_command_line(argv: list[str], cwd: Path | None = None) -> CommandLin
 def copy_stdin(folder: Path) -> Path | None:
     """Copy our standard input to a file, which each of several runs reads anew.
 
-    Args:
-        folder: for the file.
-
     Returns:
         The file; None if there is no standard input, or if it is a terminal.
     """

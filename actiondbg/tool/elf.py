@@ -61,9 +61,6 @@ class Section(NamedTuple):
 def read_elf(path: Path) -> Elf | None:
     """Read the program headers of a file.
 
-    Args:
-        path: a readable file.
-
     Returns:
         The file's properties; None if it is not a 64-bit ELF file, or is truncated.
 

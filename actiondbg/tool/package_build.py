@@ -20,10 +20,6 @@ _ABANDONED_SECONDS = 3600
 def build_shipped(folder: Path, machine: str = platform.machine()) -> None:
     """Compile all that is shipped into a folder, if it is not there yet.
 
-    Args:
-        folder: of the package to build.
-        machine: the architecture that the compilers compile for.
-
     Raises:
         AgentBuildError: a compiler is missing, or fails.
         OSError: the folder is not writable.

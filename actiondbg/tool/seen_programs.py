@@ -22,9 +22,6 @@ class SeenPrograms:
     """The file in which the agents of a program's processes note what they start.
 
     The format is that of ``actiondbg/agent/interpose/SeenPrograms.cpp``.
-
-    Args:
-        folder: for the file.
     """
 
     NAME = "seen"

@@ -112,9 +112,9 @@ def bisect(console: Console, options: BisectOptions) -> Bisected:
                 oracle,
                 output=folder,
                 stdin=_stdin_of(session),
-                cwd=session.target.directory,
+                cwd=session.target.program.cwd,
                 env=session.target.environment,
-                without=session.target.without,
+                without=session.target.program.without,
                 progress=progress,
             )
     except KeyboardInterrupt:

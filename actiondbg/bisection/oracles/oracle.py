@@ -171,8 +171,6 @@ class Oracle(ABC):
         """Judge a trial.
 
         Args:
-            evidence: its files and its end.
-            commands: runs the oracle's commands.
             setup: as passed to ``prepare``.
 
         Raises:

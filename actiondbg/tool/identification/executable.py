@@ -33,9 +33,6 @@ _LONGEST_START = 256  # of a script's first line, as the kernel reads it
 def wrapped_tool(script: Path) -> Path | None:
     """Return the tool that a script starts with its own arguments.
 
-    Args:
-        script: an executable.
-
     Returns:
         The tool; None if it is no script of a package with such a tool, or the tool is not found.
     """

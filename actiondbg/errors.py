@@ -112,13 +112,7 @@ class IRNotParsed(ActiondbgError):
     """The IR at the stop cannot be parsed into mlir.ir objects."""
 
 
-_BY_CODE: dict[int | None, type[AgentError]] = {
-    cls.code: cls
-    for cls in (
-        *(NotStopped, NoSuchUnit, UnitErased, ControlRefused, FileNotWritten, NoAnswer),
-        EditRefused,
-    )
-}
+_BY_CODE = {cls.code: cls for cls in AgentError.__subclasses__()}
 
 
 def error_of_code(code: int, message: str) -> AgentError:

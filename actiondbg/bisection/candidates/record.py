@@ -82,18 +82,6 @@ class Record:
         self.actions = [one for one in ordered if not one.is_pass]
         self.passes = [one for one in ordered if one.is_pass]
 
-    def pass_arguments(self) -> list[str]:
-        """Return the arguments of the passes, each once, in order."""
-        return list(dict.fromkeys(one.argument or "" for one in self.passes))
-
-    def passes_with_leaves(self) -> set[str]:
-        """Return the arguments of the passes that tried patterns or folds."""
-        return {one.argument or "" for one in self.passes if one.leaves}
-
-    def conversions(self) -> set[str]:
-        """Return the arguments of the passes that ran a dialect conversion."""
-        return {one.argument or "" for one in self.passes if one.conversion}
-
     def actions_in(self, each: RecordedAction) -> list[RecordedAction]:
         """Return the patterns, the folds and the operations of a schedule in a pass."""
         first = bisect.bisect_left(self.actions, each.ordinal, key=lambda one: one.ordinal)

@@ -84,9 +84,11 @@ class SchemeQueue:
 
     def __init__(self, record: Record, allowed: set[str], only_passes: bool = False) -> None:
         self._allowed = allowed
-        self._all = set(record.pass_arguments())
-        self._with_leaves = with_leaves = record.passes_with_leaves()
-        self._conversions = conversions = record.conversions()
+        passes = [(one.argument or "", one) for one in record.passes]
+        self._all = {argument for argument, _ in passes}
+        # Passes that tried patterns or folds, and those that ran a dialect conversion.
+        self._with_leaves = with_leaves = {argument for argument, one in passes if one.leaves}
+        self._conversions = conversions = {argument for argument, one in passes if one.conversion}
         leafless = allowed - with_leaves
         fine = [
             _scheme(leafless | (conversions & allowed), conversions, _FINEST),

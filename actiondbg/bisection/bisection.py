@@ -34,6 +34,7 @@ from actiondbg.bisection.verdict import Milestone
 from actiondbg.errors import ActiondbgError
 from actiondbg.process.stop import Stop
 from actiondbg.support.closeable import Closeable
+from actiondbg.support.counts import counted
 from actiondbg.support.scratch_directory import make_directory, remove_directory
 
 RecordedRun = tuple[FrozenTool, Record]
@@ -119,9 +120,10 @@ class Bisection(Closeable):
             return found
         if not self.task.layouts:
             return result
+        runs = counted(self.task.layouts, "run")
         return msgspec.structs.replace(
             result,
-            message=messages.good_in_all_layouts(result.message, self.task.layouts),
+            message=f"{result.message} It was not bad in {runs} with random addresses either.",
             trials=self._progress.trials,
             oracle_runs=self._judged,
             seconds=self._progress.seconds,
@@ -147,7 +149,10 @@ class Bisection(Closeable):
         if frozen.started is None:
             return frozen
         frozen.close()
-        self._progress.add_note(messages.wrapper(self.task.argv[0], frozen.started.path))
+        self._progress.add_note(
+            f"{self.task.argv[0]} starts {frozen.started.path} with its own arguments: this tool "
+            "is bisected."
+        )
         argv = [str(frozen.started.path), *frozen.started.arguments]
         self.task = dataclasses.replace(self.task, argv=argv, env=frozen.started.environment)
         return self._freeze(layout=0)
@@ -161,7 +166,7 @@ class Bisection(Closeable):
             directory.mkdir()
         frozen = FrozenTool(self.task, directory, randomize=layout > 0)
         if frozen.is_cold and not self.task.no_fork:
-            self._progress.add_note(messages.CANNOT_FORK)
+            self._progress.add_note("The tool cannot be forked: each trial runs from the start.")
         return frozen
 
     def _find_in_random_layouts(self, verdicts: VerdictStore) -> Result | None:
@@ -176,11 +181,15 @@ class Bisection(Closeable):
                 found = self._find_in_layout(verdicts.of_other_layout())
                 if _is_not_bad(found):
                     continue
-                differs = None
+                differs = ""
                 if record is not None and self._whole is not None:
                     runs = (fixed, record), (self.frozen_tool, self._whole)
-                    differs = first_different_action(*runs, self._directory)
-                self._progress.add_note(messages.bad_in_layout(layout, differs))
+                    if action := first_different_action(*runs, self._directory):
+                        differs = f" It differs from the good run first at {action}."
+                self._progress.add_note(
+                    f"The whole run is good with fixed addresses, and bad in run {layout} with "
+                    f"random ones, in which the search was made.{differs}"
+                )
                 notes = list(self._progress.notes)
                 return msgspec.structs.replace(found, layout=layout, notes=notes)
         return None
@@ -193,8 +202,11 @@ class Bisection(Closeable):
         milestone = self._milestone()
         if milestone is None:
             return result
-        note = messages.errors_are_good(result.message, oracle.as_option(), milestone.argument)
-        self._progress.add_note(note)
+        self._progress.add_note(
+            f"{result.message} The search is repeated, and a run that ends with an error counts as "
+            f"good if it got past {milestone.argument}, in which the event of {oracle.as_option()} "
+            "happens."
+        )
         verdicts.remove_all("untestable")
         oracle = copy.copy(oracle)
         oracle.milestone = self.frozen_tool.milestone = milestone
@@ -217,10 +229,13 @@ class Bisection(Closeable):
         except NothingFound as ended:
             result = Result(verdict=ended.verdict, message=ended.message, range=ended.range)
         except LimitReached:
-            ended = messages.limit_reached_early()
-            result = Result(verdict=ended.verdict, message=ended.message)
+            result = Result(
+                verdict="limit",
+                message="The search among the candidates has not begun. A higher limit continues "
+                "with --resume.",
+            )
         except FlakyOracle as error:
-            message = messages.flaky(str(error), task.oracle.remedy)
+            message = f"{error}: the oracle is flaky. {task.oracle.remedy}"
             result = Result(verdict="flaky", message=message)
         finally:
             evaluator.cancel_speculative()
@@ -345,7 +360,11 @@ class Bisection(Closeable):
         if judgement.verdict == "bad":
             return messages.no_candidates("")
         if judgement.verdict == "untestable":
-            return messages.no_actions(judgement)
+            return NothingFound(
+                "untestable",
+                f"The tool failed before its first action ({judgement.reason}), so there is "
+                "nothing to judge: check its command line and its input.",
+            )
         return messages.not_bad(judgement, self.task.oracle.is_event)
 
 

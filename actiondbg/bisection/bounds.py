@@ -209,7 +209,9 @@ class StartSearch:
             result = evaluator.evaluate(evaluator.prefix(scheme, candidates, 0))
             if result.judgement.verdict == "good":
                 evaluator.candidates = len(candidates)
-                evaluator.progress.add_note(messages.one_pass(argument))
+                evaluator.progress.add_note(
+                    f"Passes were left out one by one: without {argument} alone the output is good."
+                )
                 return self._space(scheme, candidates, result.evidence)
             result.remove_files()
         return None

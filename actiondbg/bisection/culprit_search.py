@@ -65,7 +65,9 @@ class CulpritSearch:
         try:
             return self._search_in_pass(space)
         except LimitReached:
-            self.evaluator.progress.add_note(messages.limit_in_pass(space.culprit))
+            self.evaluator.progress.add_note(
+                f"The limit was reached before the search in {space.culprit.argument} ended."
+            )
             return space
 
     def confirm(self, space: SearchSpace) -> Judgement:
@@ -129,8 +131,10 @@ class CulpritSearch:
         for length in found.surprises:
             self.is_contradicted = True
             ordinal = space.candidates[length - 1].ordinal
-            note = messages.not_monotone(ordinal, found.verdicts[length])
-            self.evaluator.progress.add_note(note)
+            self.evaluator.progress.add_note(
+                "The verdicts are not monotone: the run up to "
+                f"#{ordinal} is {found.verdicts[length]} as well."
+            )
 
     def _untestable(self, space: SearchSpace) -> NothingFound:
         interval = space.interval

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from actiondbg.bisection.candidates.record import RecordedAction
 from actiondbg.bisection.result import Entry
-from actiondbg.bisection.verdict import Found, Judgement, Verdict
+from actiondbg.bisection.verdict import Found, Judgement
 from actiondbg.support.counts import counted
-
-CANNOT_FORK = "The tool cannot be forked: each trial runs from the start."
 
 
 class NothingFound(Exception):
@@ -47,29 +43,6 @@ def not_bad(judgement: Judgement, is_event: bool = False) -> NothingFound:
         f"The whole run is untestable ({judgement.reason}): the tool must end with status 0, "
         "unless the oracle looks for an event, as --crash does; a test must give a verdict in "
         "time.",
-    )
-
-
-def good_in_all_layouts(message: str, layouts: int) -> str:
-    """The whole run is good in random address layouts too."""
-    return f"{message} It was not bad in {counted(layouts, 'run')} with random addresses either."
-
-
-def bad_in_layout(layout: int, difference: str | None) -> str:
-    """The whole run is bad in a random address layout only."""
-    differs = f" It differs from the good run first at {difference}." if difference else ""
-    return (
-        f"The whole run is good with fixed addresses, and bad in run {layout} with random ones, "
-        f"in which the search was made.{differs}"
-    )
-
-
-def no_actions(judgement: Judgement) -> NothingFound:
-    """The tool failed before its first action."""
-    return NothingFound(
-        "untestable",
-        f"The tool failed before its first action ({judgement.reason}), so there is nothing to "
-        "judge: check its command line and its input.",
     )
 
 
@@ -134,24 +107,6 @@ def all_skipped(count: int, judgement: Judgement) -> str:
     return f"The output {how} when {which} skipped ({judgement.reason})."
 
 
-def one_pass(argument: str) -> str:
-    """The search begins with one pass, without which the output is good."""
-    return f"Passes were left out one by one: without {argument} alone the output is good."
-
-
-def wrapper(program: str, tool: Path) -> str:
-    """The program only starts a tool."""
-    return f"{program} starts {tool} with its own arguments: this tool is bisected."
-
-
-def errors_are_good(message: str, oracle: str, milestone: str) -> str:
-    """The search is repeated, and runs that get past the event's pass count as good."""
-    return (
-        f"{message} The search is repeated, and a run that ends with an error counts as good if it "
-        f"got past {milestone}, in which the event of {oracle} happens."
-    )
-
-
 def untestable_range(
     candidates: list[RecordedAction], judgement: Judgement | None, around: str | None
 ) -> NothingFound:
@@ -185,19 +140,6 @@ def limit_reached(candidates: list[RecordedAction]) -> NothingFound:
     )
 
 
-def limit_reached_early() -> NothingFound:
-    """The limit was reached before the search."""
-    return NothingFound(
-        "limit",
-        "The search among the candidates has not begun. A higher limit continues with --resume.",
-    )
-
-
-def limit_in_pass(culprit: RecordedAction) -> str:
-    """The limit was reached during the search for an action in a culprit pass."""
-    return f"The limit was reached before the search in {culprit.argument} ended."
-
-
 def pass_as_a_whole(culprit: RecordedAction, at_start: bool, judgement: Judgement) -> str:
     """The culprit is a pass as a whole; at_start: its actions are skipped in the judged run."""
     if at_start and judgement.verdict == "bad":
@@ -210,11 +152,6 @@ def pass_as_a_whole(culprit: RecordedAction, at_start: bool, judgement: Judgemen
         f"The culprit is {culprit.argument} as a whole: if its patterns and folds {what}, the "
         f"output is {judgement.verdict} ({judgement.reason})."
     )
-
-
-def not_monotone(ordinal: int, verdict: Verdict) -> str:
-    """A verdict on a prefix contradicts the result."""
-    return f"The verdicts are not monotone: the run up to #{ordinal} is {verdict} as well."
 
 
 def confirmation(judgement: Judgement) -> str:
@@ -250,8 +187,3 @@ def _minimal(count: int, is_minimal: bool) -> str:
         f". The limit was reached, and a smaller set than these {count:,} may do: a higher limit "
         "continues with --resume."
     )
-
-
-def flaky(disagreement: str, remedy: str) -> str:
-    """The oracle gave two verdicts on the same output."""
-    return f"{disagreement}: the oracle is flaky. {remedy}"

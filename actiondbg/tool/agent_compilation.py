@@ -22,6 +22,10 @@ _OTHERS = frozenset({"calls", "peaks", SHIPPED.name})
 def compile_agent(target: Path, source: Path = AGENT_SOURCE) -> None:
     """Compile the agent, atomically.
 
+    Args:
+        target: the path of the shared object.
+        source: the directory of its sources.
+
     Raises:
         AgentBuildError: there is no compiler, or it fails.
         OSError: the target cannot be written.

@@ -123,7 +123,7 @@ class Execute(Oracle):
             )
 
     def judge_output(self, output: Path, commands: CommandRunner, setup: OracleSetup) -> Judgement:
-        lowered = _lowered_file(output)
+        lowered = output.with_name(f"{output.name}.lowered.mlir")
         done = self._lower(output, lowered, commands, setup)
         if done.status != 0:
             return Judgement("untestable", f"the output cannot be lowered{_reason(done)}")
@@ -222,10 +222,6 @@ def _same_number(left: str, right: str, tolerance: float) -> bool:
     if math.isnan(a) or math.isnan(b):
         return math.isnan(a) and math.isnan(b)
     return math.isclose(a, b, rel_tol=tolerance, abs_tol=tolerance)
-
-
-def _lowered_file(output: Path) -> Path:
-    return output.with_name(f"{output.name}.lowered.mlir")
 
 
 def _run(commands: CommandRunner, command: list[str], setup: OracleSetup) -> Completed:

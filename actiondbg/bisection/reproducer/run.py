@@ -157,10 +157,13 @@ class ReproducerRun:
             )
         finally:
             (self.folder / name).unlink(missing_ok=True)
-        verdict = read_verdicts(text).get(1)
-        with self._lock:
-            self.judged += verdict is not None and self._is_judged(scratch)
-        return StepResult(step, verdict or self._verdict(scratch), *_death(scratch / _KEPT))
+        verdict, evidence = read_verdicts(text).get(1), _evidence(scratch / _KEPT)
+        if verdict is None:
+            verdict = self._verdict(evidence, scratch)
+        elif evidence is not None and self.oracle.judges_output(evidence.stop):
+            with self._lock:
+                self.judged += 1
+        return StepResult(step, verdict, *_death(evidence))
 
     def start_session(
         self, script: str, command: PortableCommand, python: str
@@ -301,9 +304,8 @@ class ReproducerRun:
         written = output if output.exists() and output.stat().st_size else directory / STDOUT
         return self._known_verdict(Evidence(written, directory / STDERR, stop))
 
-    def _verdict(self, scratch: Path) -> Verdict:
+    def _verdict(self, evidence: Evidence | None, scratch: Path) -> Verdict:
         """Judge the output of an attempt by the oracle, if no trial had such an output."""
-        evidence = _evidence(scratch)
         if evidence is None:
             return "untestable"  # the script ended before this step
         known = self._known_verdict(evidence)
@@ -325,41 +327,25 @@ class ReproducerRun:
         judgement = self.verdicts.get_output(content_digest(evidence.output))
         return None if judgement is None else judgement.verdict
 
-    def _is_judged(self, scratch: Path) -> bool:
-        evidence = _evidence(scratch)
-        return evidence is not None and self.oracle.judges_output(evidence.stop)
 
-
-def _evidence(scratch: Path) -> Evidence | None:
+def _evidence(kept: Path) -> Evidence | None:
     """Return what an attempt left; None if the script ended before its step."""
-    kept = scratch / _KEPT
-    status = _status(kept)
-    if status is None:
-        return None
-    signal = _signal(status)
-    stop = exit_of(-signal if signal else status, True, None, None)
-    return Evidence(kept / "1.out", kept / "1.err", stop)
-
-
-def _status(kept: Path) -> int | None:
-    """Return the exit status of a step, as the shell gives it; None if the step did not run."""
     try:
-        return int((kept / "1.status").read_text())
+        status = int((kept / "1.status").read_text())  # as the shell gives it
     except (OSError, ValueError):
         return None
+    if status > _SIGNALLED:
+        status = _SIGNALLED - status
+    return Evidence(kept / "1.out", kept / "1.err", exit_of(status, True, None, None))
 
 
-def _signal(status: int) -> int:
-    return status - _SIGNALLED if status > _SIGNALLED else 0
-
-
-def _death(kept: Path) -> tuple[int, str]:
+def _death(evidence: Evidence | None) -> tuple[int, str]:
     """Return the signal that ended a step, and what the tool wrote to stderr before."""
-    signal = _signal(_status(kept) or 0)
-    if not signal:
+    status = evidence.stop.status if evidence is not None and evidence.stop is not None else None
+    if evidence is None or status is None or status >= 0:
         return 0, ""
     try:
-        with (kept / "1.err").open(encoding="utf-8", errors="replace") as file:
-            return signal, file.read(_LONGEST_ERRORS)
+        with evidence.errors.open(encoding="utf-8", errors="replace") as file:
+            return -status, file.read(_LONGEST_ERRORS)
     except OSError:
-        return signal, ""
+        return -status, ""

@@ -10,15 +10,10 @@ from typing import TYPE_CHECKING, Any, cast
 from actiondbg.errors import ActiondbgError, UsageError
 
 if TYPE_CHECKING:
-    from mlir.ir import (  # pyright: ignore[reportMissingTypeStubs]
-        Module,
-        Operation,
-        Type,
-        Value,
-    )
+    from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
 
 
-def parse_program(text: str, source: str) -> Module:
+def parse_program(text: str, source: str) -> ir.Module:
     """Return the module of a program.
 
     Args:
@@ -53,7 +48,7 @@ def _place(location: str) -> str:
     return f"line {found[1]}, column {found[2]}" if found else location
 
 
-def nested_operations(operation: Operation) -> Iterator[Operation]:
+def nested_operations(operation: ir.Operation) -> Iterator[ir.Operation]:
     """Yield the operations inside of one, in program order."""
     for region in operation.regions:
         for block in region.blocks:
@@ -62,21 +57,21 @@ def nested_operations(operation: Operation) -> Iterator[Operation]:
                 yield from nested_operations(view.operation)
 
 
-def defining_operation(value: Value) -> Operation | None:
+def defining_operation(value: ir.Value) -> ir.Operation | None:
     """Return the operation whose result a value is; None for a block's argument."""
-    return cast("Operation | None", getattr(value.owner, "operation", None))
+    return cast("ir.Operation | None", getattr(value.owner, "operation", None))
 
 
-def tensor_shape(kind: Type) -> tuple[int, ...]:
+def tensor_shape(kind: ir.Type) -> tuple[int, ...]:
     """Return the shape of a tensor type."""
     return tuple(cast("Any", kind).shape)
 
 
-def element_name(kind: Type) -> str:
+def element_name(kind: ir.Type) -> str:
     """Return the element type of a tensor type, such as ``f32``."""
     return str(cast("Any", kind).element_type)
 
 
-def integer_attribute(operation: Operation, name: str) -> int:
+def integer_attribute(operation: ir.Operation, name: str) -> int:
     """Return the value of an attribute that is an integer."""
     return cast("Any", operation.attributes[name]).value

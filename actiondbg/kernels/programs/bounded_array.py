@@ -33,44 +33,32 @@ def exact_array(values: np.ndarray) -> BoundedArray:
     return BoundedArray(values, np.zeros((1,) * values.ndim))
 
 
-class Arithmetic:
-    """The operations of the dialects arith and math on bounded arrays.
+def computed(
+    name: str, kind: str, operands: list[BoundedArray], accumulator: ElementType
+) -> BoundedArray:
+    """Return the result of an operation of the dialect arith or math.
 
     Args:
+        name: of the operation, such as ``arith.addf``.
+        kind: the type of the result, such as ``f32``.
+        operands: of shapes that NumPy broadcasts.
         accumulator: whose roundoff is the unit of errors.
+
+    Raises:
+        NoReference: the operation is unknown.
     """
-
-    def __init__(self, accumulator: ElementType) -> None:
-        self._unit = accumulator.unit_roundoff
-
-    def apply(self, name: str, kind: str, operands: list[BoundedArray]) -> BoundedArray:
-        """Return the result of an operation.
-
-        Args:
-            name: of the operation, such as ``arith.addf``.
-            kind: the type of the result, such as ``f32``.
-            operands: of shapes that NumPy broadcasts.
-
-        Raises:
-            NoReference: the operation is unknown.
-        """
-        function = _FUNCTIONS.get(name)
-        if function is None:
-            raise NoReference(f"The reference does not interpret {name}.")
-        with np.errstate(all="ignore"):
-            result = function(*operands)
-            if not kind.startswith(("f", "bf")):
-                return BoundedArray(_wrapped(result.values, kind), result.errors, result.exact)
-            if name in _UNROUNDED:
-                return result
-            return self._rounded(result, kind)
-
-    def _rounded(self, result: BoundedArray, kind: str) -> BoundedArray:
-        """Add the rounding of a result."""
-        element = _element(kind)
-        weight = element.unit_roundoff / self._unit if self._unit else 1.0
-        errors = result.errors + weight * np.abs(result.values)
-        return BoundedArray(result.values, errors, result.exact)
+    function = _FUNCTIONS.get(name)
+    if function is None:
+        raise NoReference(f"The reference does not interpret {name}.")
+    with np.errstate(all="ignore"):
+        result = function(*operands)
+        if not kind.startswith(("f", "bf")):
+            return replace(result, values=_wrapped(result.values, kind))
+        if name in _UNROUNDED:
+            return result
+        unit = accumulator.unit_roundoff
+        weight = _element(kind).unit_roundoff / unit if unit else 1.0
+        return replace(result, errors=result.errors + weight * np.abs(result.values))
 
 
 def _element(kind: str) -> ElementType:

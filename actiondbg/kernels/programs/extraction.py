@@ -28,7 +28,7 @@ from actiondbg.kernels.programs.structured_operation import (
 )
 
 if TYPE_CHECKING:
-    from mlir.ir import Block, Module, Operation, Type, Value  # pyright: ignore[reportMissingTypeStubs]
+    from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
 
 _ARITHMETIC = re.compile(r"arith\.(add|sub|mul|div|max|min|rem|neg)|math\.")
 _INDEX_CASTS = ("arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui")
@@ -48,14 +48,14 @@ class CutProgram:
     left_out: list[str]
 
 
-def cut(program: Module) -> CutProgram:
+def cut(program: ir.Module) -> CutProgram:
     """Cut the groups of linalg operations out of a program."""
     operations: dict[str, ModelOperation] = {}
     left_out: list[str] = []
     for block in _blocks(program.operation):
-        found = groups_of(block)
-        left_out += found.left_out
-        for group in found.groups:
+        operations_of_block, unfit = _structured_operations(block)
+        left_out += unfit
+        for group in _grouped(operations_of_block):
             try:
                 made = _Extraction(group).operation()
             except NoReference as error:
@@ -66,9 +66,9 @@ def cut(program: Module) -> CutProgram:
     return CutProgram(list(operations.values()), left_out)
 
 
-def _blocks(program: Operation) -> list[Block]:
+def _blocks(program: ir.Operation) -> list[ir.Block]:
     """Return the blocks that contain linalg operations, in program order."""
-    blocks: list[Block] = []
+    blocks: list[ir.Block] = []
     for operation in nested_operations(program):
         if is_candidate(operation):
             block = operation.block
@@ -87,7 +87,7 @@ class _Extraction:
     def __init__(self, group: OperationGroup) -> None:
         self._group = group
         self._inside = {each.operation for each in group.members}
-        self._copies: dict[Value, Value] = {}
+        self._copies: dict[ir.Value, ir.Value] = {}
 
     def operation(self) -> ModelOperation:
         """Return the group as an operation.
@@ -95,16 +95,8 @@ class _Extraction:
         Raises:
             NoReference: it computes one number, or an operand is no tensor of an element type.
         """
-        from mlir.dialects.func import (  # pyright: ignore[reportMissingTypeStubs]
-            FuncOp,
-            ReturnOp,
-        )
-        from mlir.ir import (  # pyright: ignore[reportMissingTypeStubs]
-            FunctionType,
-            InsertionPoint,
-            Location,
-            Module,
-        )
+        from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
+        from mlir.dialects import func  # pyright: ignore[reportMissingTypeStubs]
 
         root, last = self._group.root, self._group.members[-1]
         if not root.loops:
@@ -112,18 +104,20 @@ class _Extraction:
         outside = self._outside()
         operands = tuple(tensor_of(f"arg{at}", each.type) for at, each in enumerate(outside))
         output = tensor_of("result", last.result.type)
-        with last.operation.context, Location.unknown():
-            module = Module.create()
+        with last.operation.context, ir.Location.unknown():
+            module = ir.Module.create()
             types = [*(each.type for each in outside), last.result.type]
-            with InsertionPoint(module.body):
-                function: Any = FuncOp("kernel", FunctionType.get(types, [last.result.type]))
-            block: Block = function.add_entry_block()
+            with ir.InsertionPoint(module.body):
+                function: Any = func.FuncOp(
+                    "kernel", ir.FunctionType.get(types, [last.result.type])
+                )
+            block: ir.Block = function.add_entry_block()
             self._copies.update(zip(outside, block.arguments, strict=False))
             taker = self._takes_destination()
-            with InsertionPoint(block):
+            with ir.InsertionPoint(block):
                 for member in self._group.members:
                     self._clone(member, block.arguments[len(outside)], taker)
-                ReturnOp([self._copies[last.result]])
+                func.ReturnOp([self._copies[last.result]])
             text = _body_text(function.operation, len(outside))
         accumulation = tensor_of("root", root.result.type).type
         return ModelOperation(
@@ -140,7 +134,7 @@ class _Extraction:
             indexed=self._indexed(outside),
         )
 
-    def _indexed(self, outside: Sequence[Value]) -> tuple[int, ...]:
+    def _indexed(self, outside: Sequence[ir.Value]) -> tuple[int, ...]:
         """Return of each operand the size of the dimension that its elements are indices of, or 0.
 
         () if no operand has indices: of elements that tensor.extract reads.
@@ -157,7 +151,7 @@ class _Extraction:
                         limits[value] = min(limits[value] or size, size)
         return tuple(limits.values()) if any(limits.values()) else ()
 
-    def _selected_axes(self, outside: Sequence[Value]) -> tuple[int, ...]:
+    def _selected_axes(self, outside: Sequence[ir.Value]) -> tuple[int, ...]:
         """Return the dimensions of the first operand that the root reduces, if it reads that."""
         root = self._group.root
         if not outside or root.inputs[:1] != [outside[0]]:
@@ -171,16 +165,16 @@ class _Extraction:
             if loop is not None and root.loops[loop].type == "reduction"
         )
 
-    def _outside(self) -> list[Value]:
+    def _outside(self) -> list[ir.Value]:
         """Return the values that the group reads and that are computed elsewhere."""
-        values: dict[Value, None] = {}
+        values: dict[ir.Value, None] = {}
         for member in self._group.members:
             for value in (*_read(member), member.destination):
                 if not self._is_cloned(value):
                     values[value] = None
         return list(values)
 
-    def _is_cloned(self, value: Value) -> bool:
+    def _is_cloned(self, value: ir.Value) -> bool:
         """Whether a value is computed in the function: by a member, or by what needs nothing."""
         operation = defining_operation(value)
         if operation is None:
@@ -191,7 +185,7 @@ class _Extraction:
             return all(self._is_cloned(each) for each in operation.operands)
         return operation.name == "arith.constant" and _is_small(operation)
 
-    def _takes_destination(self) -> Operation:
+    def _takes_destination(self) -> ir.Operation:
         """Return the operation that writes to the function's destination first.
 
         That is a member or its ``linalg.fill``: from the last member back over those whose memory
@@ -228,7 +222,9 @@ class _Extraction:
                 return each
         return None
 
-    def _clone(self, member: StructuredOperation, destination: Value, taker: Operation) -> None:
+    def _clone(
+        self, member: StructuredOperation, destination: ir.Value, taker: ir.Operation
+    ) -> None:
         """Append a member, after what it needs.
 
         Args:
@@ -236,7 +232,7 @@ class _Extraction:
             destination: of the function.
             taker: the operation that writes to it first.
         """
-        from mlir.ir import UnitAttr  # pyright: ignore[reportMissingTypeStubs]
+        from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
 
         for value in _read(member):
             self._materialize(value)
@@ -244,10 +240,12 @@ class _Extraction:
         clone = self._append(member.operation)
         clone.operands[len(clone.operands) - 1] = initial
         if member.operation == self._group.root.operation:
-            clone.attributes[ROOT_MARK] = UnitAttr.get()
+            clone.attributes[ROOT_MARK] = ir.UnitAttr.get()
         self._copies[member.result] = clone.results[0]
 
-    def _initial(self, member: StructuredOperation, destination: Value, taker: Operation) -> Value:
+    def _initial(
+        self, member: StructuredOperation, destination: ir.Value, taker: ir.Operation
+    ) -> ir.Value:
         """Return the initial values of a member's result, in the function."""
         from mlir.dialects import linalg  # pyright: ignore[reportMissingTypeStubs]
 
@@ -271,7 +269,7 @@ class _Extraction:
             return copy(self._copies[value], outs=[destination])
         return self._copies[value]
 
-    def _materialize(self, value: Value) -> None:
+    def _materialize(self, value: ir.Value) -> None:
         """Append a constant, an empty tensor or a fill, if the function does not have it."""
         operation = defining_operation(value)
         if value in self._copies or operation is None:
@@ -280,7 +278,7 @@ class _Extraction:
             self._materialize(each)
         self._copies[value] = self._append(operation).results[0]
 
-    def _append(self, operation: Operation) -> Operation:
+    def _append(self, operation: ir.Operation) -> ir.Operation:
         """Append a clone whose operands are the copies."""
         clone = operation.clone().operation
         for each in (clone, *nested_operations(clone)):
@@ -290,7 +288,7 @@ class _Extraction:
         return clone
 
 
-def _read(member: StructuredOperation) -> list[Value]:
+def _read(member: StructuredOperation) -> list[ir.Value]:
     """Return the inputs, and the values that the body takes from outside."""
     inside = list(nested_operations(member.operation))
     own = {each for operation in inside for each in operation.results}
@@ -301,7 +299,7 @@ def _read(member: StructuredOperation) -> list[Value]:
     return values
 
 
-def _element_of(member: StructuredOperation, index: Value) -> Value | None:
+def _element_of(member: StructuredOperation, index: ir.Value) -> ir.Value | None:
     """Return the operand of a member whose elements, maybe cast, are an index; None for others."""
     operation = defining_operation(index)
     while operation is not None and operation.name in _INDEX_CASTS:
@@ -311,28 +309,28 @@ def _element_of(member: StructuredOperation, index: Value) -> Value | None:
     return member.operation.operands[arguments.index(index)] if index in arguments else None
 
 
-def _is_empty(value: Value) -> bool:
+def _is_empty(value: ir.Value) -> bool:
     operation = defining_operation(value)
     return operation is not None and operation.name == "tensor.empty"
 
 
-def _is_small(constant: Operation) -> bool:
+def _is_small(constant: ir.Operation) -> bool:
     """Whether a constant is a scalar, or a tensor of one value."""
-    from mlir.ir import DenseElementsAttr  # pyright: ignore[reportMissingTypeStubs]  # pyright: ignore[reportMissingTypeStubs]
+    from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
 
     value = constant.attributes["value"]
-    return not isinstance(value, DenseElementsAttr) or value.is_splat
+    return not isinstance(value, ir.DenseElementsAttr) or value.is_splat
 
 
-def tensor_of(name: str, kind: Type) -> Tensor:
+def tensor_of(name: str, kind: ir.Type) -> Tensor:
     """Return an operand.
 
     Raises:
         NoReference: it is no tensor of an element type.
     """
-    from mlir.ir import RankedTensorType  # pyright: ignore[reportMissingTypeStubs]  # pyright: ignore[reportMissingTypeStubs]
+    from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
 
-    if not isinstance(kind, RankedTensorType):
+    if not isinstance(kind, ir.RankedTensorType):
         raise NoReference(f"An operand has the type {kind}, which is not a tensor.")
     element = _TYPES.get(element_name(kind))
     if element is None:
@@ -342,7 +340,7 @@ def tensor_of(name: str, kind: Type) -> Tensor:
     return Tensor(name, tensor_shape(kind), element)
 
 
-def _body_text(function: Operation, operands: int) -> str:
+def _body_text(function: ir.Operation, operands: int) -> str:
     """Return the lines of a function, with its arguments named."""
     text = str(function.get_asm(use_local_scope=True))
     lines = text.strip().splitlines()[1:-1]
@@ -393,21 +391,8 @@ class OperationGroup:
         return reductions[0] if reductions else self.members[-1]
 
 
-@dataclass(frozen=True)
-class BlockGroups:
-    """The groups of a block.
-
-    Attributes:
-        groups: in program order.
-        left_out: a sentence for each operation of linalg that is in no group.
-    """
-
-    groups: list[OperationGroup]
-    left_out: list[str]
-
-
-def groups_of(block: Block) -> BlockGroups:
-    """Return the groups of the operations of a block."""
+def _structured_operations(block: ir.Block) -> tuple[list[StructuredOperation], list[str]]:
+    """Return the operations of a block that compute something, and why others are left out."""
     found: list[StructuredOperation] = []
     left_out: list[str] = []
     for view in block.operations:
@@ -418,12 +403,12 @@ def groups_of(block: Block) -> BlockGroups:
             found.append(structured(operation))
         except NoReference as error:
             left_out.append(str(error))
-    return BlockGroups(_joined(found), left_out)
+    return found, left_out
 
 
-def _joined(operations: Sequence[StructuredOperation]) -> list[OperationGroup]:
+def _grouped(operations: Sequence[StructuredOperation]) -> list[OperationGroup]:
     """Group operations, from the last to the first: the users have their groups already."""
-    group_of: dict[Operation, int] = {}
+    group_of: dict[ir.Operation, int] = {}
     members: list[list[StructuredOperation]] = []
     by_operation = {each.operation: each for each in operations}
     for each in reversed(operations):
@@ -440,7 +425,7 @@ def _joined(operations: Sequence[StructuredOperation]) -> list[OperationGroup]:
 def _group_to_join(
     operation: StructuredOperation,
     users: Sequence[StructuredOperation | None],
-    group_of: dict[Operation, int],
+    group_of: dict[ir.Operation, int],
     members: Sequence[Sequence[StructuredOperation]],
 ) -> int | None:
     """Return the group of all users, if the operation may join it."""

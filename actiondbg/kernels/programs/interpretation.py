@@ -19,7 +19,7 @@ from actiondbg.kernels.programs.bindings import (
     parse_program,
     tensor_shape,
 )
-from actiondbg.kernels.programs.bounded_array import Arithmetic, BoundedArray, exact_array, signed
+from actiondbg.kernels.programs.bounded_array import BoundedArray, computed, exact_array, signed
 from actiondbg.kernels.programs.structured_operation import (
     StructuredOperation,
     combination,
@@ -30,12 +30,7 @@ from actiondbg.kernels.programs.structured_operation import (
 )
 
 if TYPE_CHECKING:
-    from mlir.ir import (  # pyright: ignore[reportMissingTypeStubs]
-        AffineExpr,
-        AffineMap,
-        Operation,
-        Value,
-    )
+    from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
 
 # An iteration space larger than this is not evaluated element by element: half a GiB an array.
 _LARGEST = 2**26
@@ -50,15 +45,14 @@ _REDUCTIONS: dict[str, np.ufunc] = {
     "arith.maxnumf": np.fmax,  # of a NaN and a number, the number
     "arith.minnumf": np.fmin,
 }
-_COMPARISONS: tuple[tuple[str, np.ufunc], ...] = (
-    ("eq", np.equal),
-    ("ne", np.not_equal),
-    ("lt", np.less),
-    ("le", np.less_equal),
-    ("gt", np.greater),
-    ("ge", np.greater_equal),
-)
-_INTEGER_PREDICATES = ("eq", "ne", "lt", "le", "gt", "ge")  # signed, in the order of arith
+_COMPARISONS: dict[str, np.ufunc] = {  # signed, in the order of arith.cmpi
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+}
 _ORDERED_PREDICATES = ("", "eq", "gt", "ge", "lt", "le", "ne")
 _FIRST_UNORDERED = 8  # then in the same order, true if one of them is NaN
 
@@ -79,7 +73,7 @@ def interpret(text: str, inputs: Sequence[np.ndarray], accumulator: ElementType)
     block = function.regions[0].blocks[0]
     arrays = (exact_array(_wide(each)) for each in inputs)
     scope: _Scope = dict(zip(block.arguments, arrays, strict=True))
-    interpreter = _Interpreter(Arithmetic(accumulator), accumulator)
+    interpreter = _Interpreter(accumulator)
     for view in block.operations:
         operation = view.operation
         if operation.name == "func.return":
@@ -88,7 +82,7 @@ def interpret(text: str, inputs: Sequence[np.ndarray], accumulator: ElementType)
     raise NoReference("The function has no return.")
 
 
-_Scope = dict["Value", BoundedArray]
+_Scope = dict["ir.Value", BoundedArray]
 
 
 def _reference(result: BoundedArray) -> Reference:
@@ -105,18 +99,12 @@ def _wide(array: np.ndarray) -> np.ndarray:
 
 
 class _Interpreter:
-    """Evaluates operations.
+    """Evaluates operations, with errors in the roundoff of an accumulator."""
 
-    Args:
-        arithmetic: on elements.
-        accumulator: the type in which sums are added up.
-    """
-
-    def __init__(self, arithmetic: Arithmetic, accumulator: ElementType) -> None:
-        self._arithmetic = arithmetic
+    def __init__(self, accumulator: ElementType) -> None:
         self._accumulator = accumulator
 
-    def evaluate(self, operation: Operation, scope: _Scope) -> BoundedArray:
+    def evaluate(self, operation: ir.Operation, scope: _Scope) -> BoundedArray:
         """Return the result of an operation outside of a body."""
         if operation.name == "tensor.empty":
             return exact_array(np.zeros(tensor_shape(operation.results[0].type)))
@@ -130,7 +118,12 @@ class _Interpreter:
     def _structured(self, operation: StructuredOperation, scope: _Scope) -> BoundedArray:
         if not operation.is_reduction:
             return self._parallel(operation, scope)
-        combine = _combination(operation)
+        combine = combination(operation)
+        if combine is None:
+            raise NoReference(
+                f"The reference does not interpret the reduction of {operation.name}: it is not "
+                "one sum, maximum or minimum."
+            )
         factors = _factors(operation, combine)
         if factors is not None:
             reduced = self._product_sum(operation, scope, factors)
@@ -138,7 +131,7 @@ class _Interpreter:
             reduced = self._reduced(operation, scope, combine)
         initial = scope[operation.destination]
         kind = element_name(operation.result.type)
-        return self._arithmetic.apply(combine.name, kind, [initial, reduced])
+        return computed(combine.name, kind, [initial, reduced], self._accumulator)
 
     def _parallel(self, operation: StructuredOperation, scope: _Scope) -> BoundedArray:
         result = self._body(operation, scope, None)
@@ -147,7 +140,7 @@ class _Interpreter:
         return BoundedArray(full.values.transpose(order), full.errors.transpose(order), full.exact)
 
     def _reduced(
-        self, operation: StructuredOperation, scope: _Scope, combine: Operation
+        self, operation: StructuredOperation, scope: _Scope, combine: ir.Operation
     ) -> BoundedArray:
         """Evaluate each term, and combine them."""
         if prod(operation.sizes) > _LARGEST:
@@ -208,7 +201,7 @@ class _Interpreter:
         return BoundedArray(values, errors.astype(np.float64), x.exact and y.exact)
 
     def _body(
-        self, operation: StructuredOperation, scope: _Scope, combine: Operation | None
+        self, operation: StructuredOperation, scope: _Scope, combine: ir.Operation | None
     ) -> BoundedArray:
         """Return what the body yields, or the term that it combines with the result so far."""
         block = operation.body
@@ -232,7 +225,9 @@ class _Interpreter:
         term = next(each for each in combine.operands if each != so_far)
         return inner[term]
 
-    def _scalar(self, operation: Operation, scope: _Scope, sizes: tuple[int, ...]) -> BoundedArray:
+    def _scalar(
+        self, operation: ir.Operation, scope: _Scope, sizes: tuple[int, ...]
+    ) -> BoundedArray:
         """Return the result of an operation on elements."""
         name = operation.name
         if name == "arith.constant":
@@ -248,7 +243,7 @@ class _Interpreter:
             return _extracted(operands[0], operands[1:])
         if name in ("arith.cmpi", "arith.cmpf"):
             return _comparison(operation, operands)
-        return self._arithmetic.apply(name, str(operation.results[0].type), operands)
+        return computed(name, str(operation.results[0].type), operands, self._accumulator)
 
 
 def _extracted(source: BoundedArray, indices: Sequence[BoundedArray]) -> BoundedArray:
@@ -265,22 +260,7 @@ def _extracted(source: BoundedArray, indices: Sequence[BoundedArray]) -> Bounded
     return BoundedArray(source.values[places], errors[places], source.exact)
 
 
-def _combination(operation: StructuredOperation) -> Operation:
-    """Return the operation that combines a term with the result so far.
-
-    Raises:
-        NoReference: the reduction is not one sum, maximum or minimum.
-    """
-    combine = combination(operation)
-    if combine is None:
-        raise NoReference(
-            f"The reference does not interpret the reduction of {operation.name}: it is not one "
-            "sum, maximum or minimum."
-        )
-    return combine
-
-
-def _factors(operation: StructuredOperation, combine: Operation) -> tuple[int, int] | None:
+def _factors(operation: StructuredOperation, combine: ir.Operation) -> tuple[int, int] | None:
     """Return the operands whose products are added up, or None if the terms are others."""
     if combine.name not in _SUMS:
         return None
@@ -300,36 +280,31 @@ def _factors(operation: StructuredOperation, combine: Operation) -> tuple[int, i
     return found[0], found[1]
 
 
-def _constant(operation: Operation) -> BoundedArray:
+def _constant(operation: ir.Operation) -> BoundedArray:
     """Return a constant: not exact in a sum of integers if it has a fraction.
 
     Raises:
         NoReference: its type is none of arrays'.
     """
-    from mlir.ir import (  # pyright: ignore[reportMissingTypeStubs]
-        BoolAttr,
-        DenseElementsAttr,
-        FloatAttr,
-        IntegerAttr,
-    )
+    from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
 
     attribute = operation.attributes["value"]
     shape: tuple[int, ...] = ()
-    if isinstance(attribute, DenseElementsAttr) and attribute.is_splat:
+    if isinstance(attribute, ir.DenseElementsAttr) and attribute.is_splat:
         shape = tensor_shape(operation.results[0].type)
         attribute = attribute.get_splat_value()
-    if isinstance(attribute, FloatAttr):
+    if isinstance(attribute, ir.FloatAttr):
         number = attribute.value
         exact = number.is_integer() or not np.isfinite(number)
         full = exact_array(np.full(shape, number))
         return BoundedArray(full.values, full.errors, exact)
-    if isinstance(attribute, BoolAttr | IntegerAttr):
+    if isinstance(attribute, ir.BoolAttr | ir.IntegerAttr):
         boolean = str(attribute.type) == "i1"
         return exact_array(np.full(shape, bool(attribute.value) if boolean else attribute.value))
     raise NoReference(f"The reference does not interpret the constant {attribute}.")
 
 
-def _comparison(operation: Operation, operands: list[BoundedArray]) -> BoundedArray:
+def _comparison(operation: ir.Operation, operands: list[BoundedArray]) -> BoundedArray:
     """Return the result of arith.cmpi or arith.cmpf.
 
     Raises:
@@ -337,7 +312,7 @@ def _comparison(operation: Operation, operands: list[BoundedArray]) -> BoundedAr
     """
     predicate = integer_attribute(operation, "predicate")
     of_integers = operation.name == "arith.cmpi"
-    names = _INTEGER_PREDICATES if of_integers else _ORDERED_PREDICATES
+    names = tuple(_COMPARISONS) if of_integers else _ORDERED_PREDICATES
     is_unordered = not of_integers and _FIRST_UNORDERED <= predicate < 2 * _FIRST_UNORDERED - 1
     name = predicate - _FIRST_UNORDERED + 1 if is_unordered else predicate
     if name >= len(names) or not names[name]:
@@ -345,7 +320,7 @@ def _comparison(operation: Operation, operands: list[BoundedArray]) -> BoundedAr
             f"The reference does not interpret predicate {predicate} of a comparison."
         )
     x, y = (signed(each) for each in operands)
-    values = dict(_COMPARISONS)[names[name]](x.values, y.values)
+    values = _COMPARISONS[names[name]](x.values, y.values)
     if not of_integers:
         has_nan = np.isnan(x.values) | np.isnan(y.values)
         values = values | has_nan if is_unordered else values & ~has_nan
@@ -357,14 +332,14 @@ def _broadcast(array: BoundedArray, shape: Sequence[int]) -> BoundedArray:
     return BoundedArray(values, np.broadcast_to(array.errors, shape), array.exact)
 
 
-def _gathered(array: BoundedArray, indexing: AffineMap, sizes: tuple[int, ...]) -> BoundedArray:
+def _gathered(array: BoundedArray, indexing: ir.AffineMap, sizes: tuple[int, ...]) -> BoundedArray:
     """Return the elements that each iteration reads; dimensions of other loops have size 1."""
     values = _elements(array.values, indexing, sizes)
     errors = _elements(np.broadcast_to(array.errors, array.values.shape), indexing, sizes)
     return BoundedArray(values, errors, array.exact)
 
 
-def _elements(array: np.ndarray, indexing: AffineMap, sizes: tuple[int, ...]) -> np.ndarray:
+def _elements(array: np.ndarray, indexing: ir.AffineMap, sizes: tuple[int, ...]) -> np.ndarray:
     if is_identity(indexing):
         return array
     if not indexing.results:
@@ -373,26 +348,19 @@ def _elements(array: np.ndarray, indexing: AffineMap, sizes: tuple[int, ...]) ->
     return array[indices]
 
 
-def _index(expression: AffineExpr, sizes: tuple[int, ...]) -> np.ndarray:
+def _index(expression: ir.AffineExpr, sizes: tuple[int, ...]) -> np.ndarray:
     """Return the values of an expression for all iterations."""
-    from mlir.ir import (  # pyright: ignore[reportMissingTypeStubs]
-        AffineAddExpr,
-        AffineConstantExpr,
-        AffineDimExpr,
-        AffineFloorDivExpr,
-        AffineModExpr,
-        AffineMulExpr,
-    )
+    from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
 
-    if isinstance(expression, AffineDimExpr):
+    if isinstance(expression, ir.AffineDimExpr):
         return _range(expression.position, sizes)
-    if isinstance(expression, AffineConstantExpr):
+    if isinstance(expression, ir.AffineConstantExpr):
         return np.full((1,) * len(sizes), expression.value)
     for kind, function in (
-        (AffineAddExpr, np.add),
-        (AffineMulExpr, np.multiply),
-        (AffineModExpr, np.mod),
-        (AffineFloorDivExpr, np.floor_divide),
+        (ir.AffineAddExpr, np.add),
+        (ir.AffineMulExpr, np.multiply),
+        (ir.AffineModExpr, np.mod),
+        (ir.AffineFloorDivExpr, np.floor_divide),
     ):
         if isinstance(expression, kind):
             return function(_index(expression.lhs, sizes), _index(expression.rhs, sizes))
@@ -406,7 +374,7 @@ def _range(loop: int, sizes: tuple[int, ...]) -> np.ndarray:
     return np.arange(sizes[loop]).reshape(shape)
 
 
-def _order(indexing: AffineMap) -> list[int]:
+def _order(indexing: ir.AffineMap) -> list[int]:
     """Return the loops that the dimensions of a result are.
 
     Raises:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import isinf, isnan, prod
 from typing import TYPE_CHECKING
 
@@ -23,14 +23,7 @@ from actiondbg.kernels.programs.structured_operation import (
 )
 
 if TYPE_CHECKING:
-    from mlir.ir import (  # pyright: ignore[reportMissingTypeStubs]
-        AffineExpr,
-        AffineMap,
-        Block,
-        Operation,
-        Type,
-        Value,
-    )
+    from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
 
 HEADER = """\
 #include <math.h>
@@ -119,8 +112,8 @@ _COMPARISONS = (  # in the order of arith: ordered, then unordered
 )
 # How a reduction begins, by the operation that combines; a sum has a clause of OpenMP.
 _IDENTITIES = {
-    **dict.fromkeys(("arith.maximumf",), "-INFINITY"),
-    **dict.fromkeys(("arith.minimumf",), "INFINITY"),
+    "arith.maximumf": "-INFINITY",
+    "arith.minimumf": "INFINITY",
     **dict.fromkeys(("arith.maxnumf", "arith.minnumf"), "NAN"),
 }
 _CLAUSES = {
@@ -147,14 +140,6 @@ class _Buffer:
     shape: tuple[int, ...]
     value: str = ""
     writable: bool = False
-
-
-@dataclass
-class _Scope:
-    """The names in C of what was computed so far."""
-
-    buffers: dict[Value, _Buffer] = field(default_factory=lambda: {})
-    scalars: dict[Value, str] = field(default_factory=lambda: {})
 
 
 def loop_nests(text: str, symbol: str) -> str:
@@ -185,9 +170,11 @@ class _Writer:
         block: its body.
     """
 
-    def __init__(self, block: Block) -> None:
+    def __init__(self, block: ir.Block) -> None:
         self._block = block
-        self._scope = _Scope()
+        # The names in C of what was computed so far.
+        self._buffers: dict[ir.Value, _Buffer] = {}
+        self._scalars: dict[ir.Value, str] = {}
         self._lines: list[str] = []
         self._declarations: list[str] = []
         self._last_use = _last_uses(block)
@@ -204,40 +191,37 @@ class _Writer:
             is_result = at == len(arguments) - 1
             name = "result" if is_result else f"operand{at}"
             kind = element_name(each.type)
-            self._scope.buffers[each] = _Buffer(
-                name, kind, tensor_shape(each.type), writable=is_result
-            )
+            self._buffers[each] = _Buffer(name, kind, tensor_shape(each.type), writable=is_result)
             parameters.append(f"{'' if is_result else 'const '}{_c(kind)} *restrict {name}")
-        result = self._scope.buffers[arguments[-1]]
+        result = self._buffers[arguments[-1]]
         for at, view in enumerate(self._block.operations):
             operation = view.operation
             if operation.name == "func.return":
-                self._copy(self._scope.buffers[operation.operands[0]], result)
+                self._copy(self._buffers[operation.operands[0]], result)
                 break
             self._operation(operation, at)
         body = "".join(f"{line}\n" for line in self._lines)
         declarations = "".join(f"{each}\n" for each in dict.fromkeys(self._declarations))
         return f"{declarations}\nstatic void {symbol}({', '.join(parameters)}) {{\n{body}}}\n"
 
-    def _operation(self, operation: Operation, at: int) -> None:
+    def _operation(self, operation: ir.Operation, at: int) -> None:
         """Write an operation outside of a body."""
-        scope = self._scope
         if operation.name == "tensor.empty":
             return  # each user makes its memory
         if operation.name == "linalg.fill":
-            value = scope.scalars[operation.operands[0]]
+            value = self._scalars[operation.operands[0]]
             buffer = self._target(operation.operands[1], operation, at, reads=False)
             self._lines += _nest(f"{buffer.name}[i] = {value};", prod(buffer.shape))
-            scope.buffers[operation.results[0]] = buffer
+            self._buffers[operation.results[0]] = buffer
         elif is_candidate(operation):
             nest = structured(operation)
-            scope.buffers[operation.results[0]] = self._nest(nest, at)
+            self._buffers[operation.results[0]] = self._nest(nest, at)
         elif operation.name == "arith.constant" and not _is_scalar(operation.results[0].type):
             kind = operation.results[0].type
             name, value = element_name(kind), _constant(operation)
-            scope.buffers[operation.results[0]] = _Buffer("", name, tensor_shape(kind), value)
+            self._buffers[operation.results[0]] = _Buffer("", name, tensor_shape(kind), value)
         else:
-            scope.scalars[operation.results[0]] = self._scalar(operation, scope.scalars)
+            self._scalars[operation.results[0]] = self._scalar(operation, self._scalars)
 
     def _nest(self, nest: StructuredOperation, at: int) -> _Buffer:
         """Write the loops of an operation; return the buffer of its result."""
@@ -249,7 +233,7 @@ class _Writer:
         # A sum along the innermost loop has a variable of its own.
         sums = innermost is not None and nest.loops[innermost].type == "reduction"
         place = f"{target.name}[{_offset(nest.maps[-1], target.shape)}]"
-        scalars = dict(self._scope.scalars)
+        scalars = dict(self._scalars)
         statements: list[str] = []
         arguments = list(nest.body.arguments)
         read = self._read_values(nest)
@@ -285,7 +269,7 @@ class _Writer:
         order: Sequence[int],
         statements: Sequence[str],
         summed: str,
-        combine: Operation | None,
+        combine: ir.Operation | None,
         target: _Buffer,
     ) -> list[str]:
         """Return the lines of loops around statements.
@@ -317,7 +301,7 @@ class _Writer:
                 lines.append(f"{'  ' * depth}{summed} = sum;")
         return lines if order else ["  {", *lines, "  }"]
 
-    def _directive(self, combine: Operation | None, kind: str, depth: int) -> list[str]:
+    def _directive(self, combine: ir.Operation | None, kind: str, depth: int) -> list[str]:
         """Return the permission to combine terms in another order; none for other reductions."""
         if combine is None:
             return []
@@ -333,20 +317,20 @@ class _Writer:
             )
         return [f"{'  ' * depth}#pragma omp simd reduction({clause} : sum)"]
 
-    def _read_values(self, nest: StructuredOperation) -> set[Value]:
+    def _read_values(self, nest: StructuredOperation) -> set[ir.Value]:
         """Return the arguments of a body that it uses."""
         return {each for each in nest.body.arguments if any(True for _ in each.uses)}
 
-    def _element(self, value: Value, indexing: AffineMap) -> str:
+    def _element(self, value: ir.Value, indexing: ir.AffineMap) -> str:
         """Return the element of an operand that an iteration reads."""
-        if value in self._scope.scalars:
-            return self._scope.scalars[value]
-        buffer = self._scope.buffers.get(value)
+        if value in self._scalars:
+            return self._scalars[value]
+        buffer = self._buffers.get(value)
         if buffer is None:
             raise NoLoops("An operand without content is read.")
         return buffer.value or f"{buffer.name}[{_offset(indexing, buffer.shape)}]"
 
-    def _scalar(self, operation: Operation, scalars: Mapping[Value, str]) -> str:
+    def _scalar(self, operation: ir.Operation, scalars: Mapping[ir.Value, str]) -> str:
         """Return the expression of an operation on elements."""
         name = operation.name
         if name == "arith.constant":
@@ -374,10 +358,10 @@ class _Writer:
         given = [each if re.fullmatch(r"\w+", each) else f"({each})" for each in given]
         return expression.format(*given, n=kind, c=_c(kind), s=suffix)
 
-    def _extracted(self, operation: Operation, scalars: Mapping[Value, str]) -> str:
+    def _extracted(self, operation: ir.Operation, scalars: Mapping[ir.Value, str]) -> str:
         """Return the element that tensor.extract reads."""
         source, *indices = operation.operands
-        buffer = self._scope.buffers.get(source)
+        buffer = self._buffers.get(source)
         if buffer is None or any(each not in scalars for each in indices):
             raise NoLoops("tensor.extract reads what is not written in C.")
         terms = [
@@ -388,8 +372,8 @@ class _Writer:
 
     def _target(
         self,
-        value: Value,
-        operation: Operation,
+        value: ir.Value,
+        operation: ir.Operation,
         at: int,
         *,
         reads: bool,
@@ -404,7 +388,7 @@ class _Writer:
             reads: whether the initial values are read.
             nest: the operation as loops.
         """
-        old = self._scope.buffers.get(value)
+        old = self._buffers.get(value)
         inputs = nest.inputs if nest is not None else ()
         is_free = self._last_use.get(value) == at and (
             value not in inputs
@@ -455,9 +439,7 @@ class _Writer:
         *inputs, _ = nest.body.arguments
         for number, indexing in enumerate(nest.maps):
             value = nest.operation.operands[number]
-            if number < len(inputs) and (
-                inputs[number] not in read or value not in self._scope.buffers
-            ):
+            if number < len(inputs) and (inputs[number] not in read or value not in self._buffers):
                 continue
             shape = tensor_shape(value.type)
             steps = zip(indexing.results, _strides(shape), strict=True)
@@ -466,12 +448,12 @@ class _Writer:
         return distant
 
 
-def _last_uses(block: Block) -> dict[Value, int]:
+def _last_uses(block: ir.Block) -> dict[ir.Value, int]:
     """Return the place of the last operation that uses a value; nested ones count as theirs."""
     places = {view.operation: at for at, view in enumerate(block.operations)}
     values = [*block.arguments]
     values += [each for view in block.operations for each in view.operation.results]
-    last: dict[Value, int] = {}
+    last: dict[ir.Value, int] = {}
     for value in values:
         for use in value.uses:
             user = use.owner.operation
@@ -498,25 +480,20 @@ def _c(kind: str) -> str:
     return _TYPES[kind]
 
 
-def _is_scalar(kind: Type) -> bool:
-    from mlir.ir import ShapedType  # pyright: ignore[reportMissingTypeStubs]
+def _is_scalar(kind: ir.Type) -> bool:
+    from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
 
-    return not isinstance(kind, ShapedType)
+    return not isinstance(kind, ir.ShapedType)
 
 
-def _constant(operation: Operation) -> str:
+def _constant(operation: ir.Operation) -> str:
     """Return the value of a constant, or of all its elements."""
-    from mlir.ir import (  # pyright: ignore[reportMissingTypeStubs]
-        BoolAttr,
-        DenseElementsAttr,
-        FloatAttr,
-        IntegerAttr,
-    )
+    from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
 
     attribute = operation.attributes["value"]
-    if isinstance(attribute, DenseElementsAttr) and attribute.is_splat:
+    if isinstance(attribute, ir.DenseElementsAttr) and attribute.is_splat:
         attribute = attribute.get_splat_value()
-    if isinstance(attribute, FloatAttr):
+    if isinstance(attribute, ir.FloatAttr):
         number, suffix = attribute.value, "f" if str(attribute.type) == "f32" else ""
         _c(str(attribute.type))
         if isnan(number):
@@ -524,7 +501,7 @@ def _constant(operation: Operation) -> str:
         if isinf(number):
             return "INFINITY" if number > 0 else "-INFINITY"
         return f"{number.hex()}{suffix}"
-    if isinstance(attribute, BoolAttr | IntegerAttr):
+    if isinstance(attribute, ir.BoolAttr | ir.IntegerAttr):
         number = attribute.value
         if str(attribute.type) == "i1":
             return "true" if number else "false"
@@ -532,7 +509,7 @@ def _constant(operation: Operation) -> str:
     raise NoLoops(f"The constant {attribute} is not written in C.")
 
 
-def _comparison(operation: Operation, given: Sequence[str]) -> str:
+def _comparison(operation: ir.Operation, given: Sequence[str]) -> str:
     predicate = integer_attribute(operation, "predicate")
     if str(operation.operands[0].type) == "i1" and predicate > 1:
         raise NoLoops("An order of bits is not written in C.")
@@ -550,7 +527,7 @@ def _strides(shape: Sequence[int]) -> list[int]:
     return [prod(shape[axis + 1 :]) for axis in range(len(shape))]
 
 
-def _offset(indexing: AffineMap, shape: Sequence[int]) -> str:
+def _offset(indexing: ir.AffineMap, shape: Sequence[int]) -> str:
     """Return the place of the element that an iteration reads."""
     if not indexing.results:
         return "0"
@@ -561,51 +538,40 @@ def _offset(indexing: AffineMap, shape: Sequence[int]) -> str:
     return " + ".join(terms)
 
 
-def _index(expression: AffineExpr) -> str:
+def _index(expression: ir.AffineExpr) -> str:
     """Return an index in C; loops are not negative, so division rounds as in MLIR."""
-    from mlir.ir import (  # pyright: ignore[reportMissingTypeStubs]
-        AffineAddExpr,
-        AffineConstantExpr,
-        AffineDimExpr,
-        AffineFloorDivExpr,
-        AffineModExpr,
-        AffineMulExpr,
-    )
+    from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
 
-    if isinstance(expression, AffineDimExpr):
+    if isinstance(expression, ir.AffineDimExpr):
         return f"i{expression.position}"
-    if isinstance(expression, AffineConstantExpr):
+    if isinstance(expression, ir.AffineConstantExpr):
         return str(expression.value)
     for kind, sign in (
-        (AffineAddExpr, "+"),
-        (AffineMulExpr, "*"),
-        (AffineModExpr, "%"),
-        (AffineFloorDivExpr, "/"),
+        (ir.AffineAddExpr, "+"),
+        (ir.AffineMulExpr, "*"),
+        (ir.AffineModExpr, "%"),
+        (ir.AffineFloorDivExpr, "/"),
     ):
         if isinstance(expression, kind):
             return f"({_index(expression.lhs)} {sign} {_index(expression.rhs)})"
     raise NoLoops(f"The index {expression} is not written in C.")
 
 
-def _step(expression: AffineExpr, loop: int) -> int:
+def _step(expression: ir.AffineExpr, loop: int) -> int:
     """Return how far an index moves with a loop; 2, as at a distance, if that varies."""
-    from mlir.ir import (  # pyright: ignore[reportMissingTypeStubs]
-        AffineAddExpr,
-        AffineBinaryExpr,
-        AffineConstantExpr,
-        AffineDimExpr,
-        AffineMulExpr,
-    )
+    from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
 
-    if isinstance(expression, AffineDimExpr):
+    if isinstance(expression, ir.AffineDimExpr):
         return int(expression.position == loop)
-    if isinstance(expression, AffineConstantExpr):
+    if isinstance(expression, ir.AffineConstantExpr):
         return 0
-    if isinstance(expression, AffineAddExpr):
+    if isinstance(expression, ir.AffineAddExpr):
         return _step(expression.lhs, loop) + _step(expression.rhs, loop)
-    if isinstance(expression, AffineMulExpr) and isinstance(expression.rhs, AffineConstantExpr):
+    if isinstance(expression, ir.AffineMulExpr) and isinstance(
+        expression.rhs, ir.AffineConstantExpr
+    ):
         return abs(_step(expression.lhs, loop) * expression.rhs.value)
-    if isinstance(expression, AffineBinaryExpr):
+    if isinstance(expression, ir.AffineBinaryExpr):
         sides = (expression.lhs, expression.rhs)
         return 2 * any(_step(each, loop) for each in sides)
     return 2

@@ -12,12 +12,7 @@ from actiondbg.kernels.model.operation import IteratorType, Loop
 from actiondbg.kernels.programs.bindings import defining_operation
 
 if TYPE_CHECKING:
-    from mlir.ir import (  # pyright: ignore[reportMissingTypeStubs]
-        AffineMap,
-        Block,
-        Operation,
-        Value,
-    )
+    from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
 
 _COMBINATION = re.compile(r"arith\.(add[fi]|(max|min)(imumf|numf|si))")
 # Of the linalg dialect, but without loops of their own.
@@ -34,8 +29,8 @@ class StructuredOperation:
         loops: the iteration space.
     """
 
-    operation: Operation
-    maps: tuple[AffineMap, ...]
+    operation: ir.Operation
+    maps: tuple[ir.AffineMap, ...]
     loops: tuple[Loop, ...]
 
     @property
@@ -44,22 +39,22 @@ class StructuredOperation:
         return self.operation.name
 
     @property
-    def inputs(self) -> list[Value]:
+    def inputs(self) -> list[ir.Value]:
         """The operands that are read."""
         return list(self.operation.operands)[:-1]
 
     @property
-    def destination(self) -> Value:
+    def destination(self) -> ir.Value:
         """The operand that has the initial values of the result."""
         return list(self.operation.operands)[-1]
 
     @property
-    def result(self) -> Value:
+    def result(self) -> ir.Value:
         """The result."""
         return self.operation.results[0]
 
     @property
-    def body(self) -> Block:
+    def body(self) -> ir.Block:
         """The computation of an element."""
         return self.operation.regions[0].blocks[0]
 
@@ -79,19 +74,22 @@ class StructuredOperation:
         return any(loop.type == "reduction" for loop in self.loops)
 
     @property
-    def yielded(self) -> Value:
+    def yielded(self) -> ir.Value:
         """What the body yields."""
         operations = self.body.operations
         return operations[len(operations) - 1].operation.operands[0]
 
     @property
+    def so_far(self) -> ir.Value:
+        """The argument of the body that has the result so far."""
+        return self.body.arguments[len(self.body.arguments) - 1]
+
+    @property
     def reads_destination(self) -> bool:
         """Whether the result depends on the initial values."""
-        block = self.body
-        last = block.arguments[len(block.arguments) - 1]
-        return any(True for _ in last.uses)
+        return any(True for _ in self.so_far.uses)
 
-    def reads_by_identity(self, value: Value) -> bool:
+    def reads_by_identity(self, value: ir.Value) -> bool:
         """Whether a value is read only at the element that is computed."""
         reads = [at for at, each in enumerate(self.operation.operands) if each == value]
         return bool(reads) and all(is_identity(self.maps[at]) for at in reads)
@@ -101,58 +99,54 @@ def selected(operation: StructuredOperation) -> Literal["max", "min", ""]:
     """Return what a reduction selects of its terms, or "" if it combines them otherwise."""
     if not operation.is_reduction:
         return ""
-    block = operation.body
-    last = block.arguments[len(block.arguments) - 1]
-    names = [str(use.owner.operation.name) for use in last.uses]
+    names = [str(use.owner.operation.name) for use in operation.so_far.uses]
     found = re.fullmatch(r"arith\.(max|min)(imumf|numf|si)", names[0]) if len(names) == 1 else None
     return cast('Literal["max", "min"]', found[1]) if found else ""
 
 
-def combination(operation: StructuredOperation) -> Operation | None:
+def combination(operation: StructuredOperation) -> ir.Operation | None:
     """Return the operation that combines a term with the result so far.
 
     None if the reduction is not one sum, maximum or minimum.
     """
-    block = operation.body
-    so_far = block.arguments[len(block.arguments) - 1]
-    users = [use.owner.operation for use in so_far.uses]
+    users = [use.owner.operation for use in operation.so_far.uses]
     combine = defining_operation(operation.yielded)
     if combine is None or users != [combine] or not _COMBINATION.fullmatch(combine.name):
         return None
     return combine
 
 
-def is_identity(indexing: AffineMap) -> bool:
+def is_identity(indexing: ir.AffineMap) -> bool:
     """Whether a map leaves indices as they are."""
-    from mlir.ir import AffineMap  # pyright: ignore[reportMissingTypeStubs]
+    from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
 
-    identity = AffineMap.get_identity(indexing.n_dims, indexing.context)
+    identity = ir.AffineMap.get_identity(indexing.n_dims, indexing.context)
     return indexing.n_dims == len(indexing.results) and indexing == identity
 
 
-def is_candidate(operation: Operation) -> bool:
+def is_candidate(operation: ir.Operation) -> bool:
     """Whether an operation is of linalg, and computes something."""
     return operation.name.startswith("linalg.") and operation.name not in _OTHERS
 
 
-def structured(operation: Operation) -> StructuredOperation:
+def structured(operation: ir.Operation) -> StructuredOperation:
     """Return an operation of linalg with its loops.
 
     Raises:
         NoReference: it has no loops, several results, or a size that is not constant.
     """
     linalg: Any = import_module("mlir.dialects.linalg")
-    from mlir.ir import AffineMapAttr, ShapedType  # pyright: ignore[reportMissingTypeStubs]
+    from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
 
     if len(operation.results) != 1 or not operation.regions:
         raise NoReference(f"{operation.name} has {len(operation.results)} results, not one tensor.")
     attribute = linalg.get_indexing_maps(operation)
     if attribute is None:
         raise NoReference(f"{operation.name} has no indexing maps.")
-    maps = tuple(AffineMapAttr(each).value for each in attribute)
+    maps = tuple(ir.AffineMapAttr(each).value for each in attribute)
     shapes: list[list[int]] = []
     for value in operation.operands:
-        shape = value.type if isinstance(value.type, ShapedType) else None
+        shape = value.type if isinstance(value.type, ir.ShapedType) else None
         if shape is not None and not shape.has_static_shape:
             raise NoReference(f"{operation.name} has a dynamic shape, {value.type}.")
         shapes.append(list(shape.shape) if shape is not None else [])
@@ -164,7 +158,7 @@ def structured(operation: Operation) -> StructuredOperation:
     return StructuredOperation(operation, maps, loops)
 
 
-def _sizes(maps: tuple[AffineMap, ...], shapes: list[list[int]]) -> list[int | None]:
+def _sizes(maps: tuple[ir.AffineMap, ...], shapes: list[list[int]]) -> list[int | None]:
     """Return the sizes of the loops: each is the dimension of an operand that it alone indexes."""
     sizes: list[int | None] = [None] * maps[-1].n_dims
     for indexing, shape in zip(maps, shapes, strict=True):
@@ -174,14 +168,16 @@ def _sizes(maps: tuple[AffineMap, ...], shapes: list[list[int]]) -> list[int | N
     return sizes
 
 
-def dimensions(indexing: AffineMap) -> list[int | None]:
+def dimensions(indexing: ir.AffineMap) -> list[int | None]:
     """Return the loop that each result of a map is; None for another expression."""
-    from mlir.ir import AffineDimExpr  # pyright: ignore[reportMissingTypeStubs]
+    from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
 
-    return [each.position if isinstance(each, AffineDimExpr) else None for each in indexing.results]
+    return [
+        each.position if isinstance(each, ir.AffineDimExpr) else None for each in indexing.results
+    ]
 
 
-def _iterator_types(operation: Operation, result: AffineMap) -> list[IteratorType]:
+def _iterator_types(operation: ir.Operation, result: ir.AffineMap) -> list[IteratorType]:
     """Return the types of loops; those of a named operation are parallel if they index it."""
     if "iterator_types" in operation.attributes:
         listed: Any = operation.attributes["iterator_types"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from actiondbg.bisection.result import Result
@@ -74,27 +74,23 @@ class KernelCulprit:
 
 def kernel_culprit(result: Result) -> KernelCulprit:
     """Return the culprit of a bisection's result."""
-    culprit = result.culprit
-    folder = Path(result.reproducer) if result.reproducer else None
-    if culprit is None:
-        return KernelCulprit(
-            result.verdict,
-            result.message,
-            folder=folder,
-            trials=result.trials,
-            seconds=result.seconds,
-        )
-    return KernelCulprit(
+    ended = KernelCulprit(
         result.verdict,
         result.message,
-        culprit.tag,
-        culprit.name,
-        culprit.pass_name or "",
-        culprit.pass_pipeline or "",
-        culprit.location or "",
-        folder,
-        result.trials,
-        result.seconds,
+        folder=Path(result.reproducer) if result.reproducer else None,
+        trials=result.trials,
+        seconds=result.seconds,
+    )
+    culprit = result.culprit
+    if culprit is None:
+        return ended
+    return replace(
+        ended,
+        tag=culprit.tag,
+        name=culprit.name,
+        pass_name=culprit.pass_name or "",
+        pipeline=culprit.pass_pipeline or "",
+        location=culprit.location or "",
     )
 
 

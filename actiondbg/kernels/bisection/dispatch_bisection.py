@@ -72,8 +72,6 @@ def bisect_dispatch(
     verdict: Verdict = "FAILED",
     detail: str = "",
     mode: Mode = "first",
-    jobs: int = 1,
-    seconds: float | None = None,
     limit: TimeLimit | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> KernelCulprit:
@@ -91,8 +89,6 @@ def bisect_dispatch(
             step fail, or a later one, as the log of the compilation shows.
         detail: of the verification: names the error.
         mode: of the bisection.
-        jobs: how many trials run at a time.
-        seconds: the time limit of a trial; None for a generous one.
         limit: of the kernel's time, with the verdicts "TOO SLOW" and "TOO FAST".
         progress: called with each change of the progress.
 
@@ -121,8 +117,6 @@ def bisect_dispatch(
             mode=mode,
             tag=tag,
             always=_NEEDED if mode == "skip" else (),
-            jobs=jobs,
-            timeout=seconds,
             output=output,
             resume=resume,
             cwd=folder,

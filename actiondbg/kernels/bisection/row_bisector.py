@@ -25,7 +25,6 @@ class RowBisector:
         providers: by their names.
         verifier: runs the kernels of the trials.
         mode: of the bisections.
-        jobs: how many trials run at a time.
         limit: of the kernels' times, or None.
         progress: called with each change of the progress of a bisection.
 
@@ -40,7 +39,6 @@ class RowBisector:
         verifier: DispatchVerifier,
         *,
         mode: Mode = "first",
-        jobs: int = 1,
         limit: TimeLimit | None = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> None:
@@ -49,7 +47,6 @@ class RowBisector:
         self._providers = providers
         self._verifier = verifier
         self._mode: Mode = mode
-        self._jobs = jobs
         self._limit = limit
         self._progress = progress
 
@@ -77,7 +74,6 @@ class RowBisector:
                 verdict=verification.verdict,
                 detail=verification.detail,
                 mode=self._mode,
-                jobs=self._jobs,
                 limit=self._limit,
                 progress=self._progress,
             )

@@ -12,7 +12,6 @@ import itertools
 import mmap
 import os
 import signal
-from collections.abc import Callable
 
 import numpy
 
@@ -112,7 +111,7 @@ def allocate(tensor: Tensor) -> numpy.ndarray:
     For loaders, which allocate the result in ``run``: what the kernel does not write is then
     recognised, and so is what it writes outside.
     """
-    report_faults(_locate)
+    _report_faults()
     buffer = GuardedBuffer(tensor)
     bits = numpy.dtype(f"u{tensor.type.size}")  # a bool would become 1
     buffer.array.view(bits)[...] = poison(tensor.type.dtype).view(bits)[0]
@@ -132,11 +131,6 @@ def release() -> str:
     return next(filter(None, damages), "")
 
 
-def _locate(address: int) -> str:
-    """Return in words where an address is with respect to the buffers, or ""."""
-    return next(filter(None, (buffer.locate(address) for buffer in _watched)), "")
-
-
 def _protect(address: int, size: int) -> None:
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.mprotect(ctypes.c_void_p(address), ctypes.c_size_t(size), _PROT_NONE):
@@ -152,21 +146,19 @@ class _SigAction(ctypes.Structure):
     ]
 
 
-def report_faults(locate: Callable[[int], str]) -> None:
+def _report_faults() -> None:
     """Write the place of an invalid access to standard error, for loaders that use ctypes.
 
     The handler is Python: it needs the interpreter's lock, which ctypes releases during a call. It
     returns, and the access, made again, ends the process by the signal.
-
-    Args:
-        locate: returns where an address is, in words, or "".
     """
     if _installed:
         return
 
     def handle(number: int, info: int, _: int) -> None:
         address = ctypes.c_uint64.from_address(info + _ADDRESS_OFFSET).value
-        place = locate(address) or f"address {address:#x}"
+        places = filter(None, (buffer.locate(address) for buffer in _watched))
+        place = next(places, f"address {address:#x}")
         os.write(_STDERR, f"Invalid access: {place}.\n".encode())
 
     libc = ctypes.CDLL(None, use_errno=True)

@@ -24,12 +24,18 @@ _COMPILED, _VERIFIED = "compiled.json", "verified.json"
 
 
 @dataclass(frozen=True)
-class _Compiled:
-    """The content of ``compiled.json``."""
+class StoredKernel:
+    """The content of ``compiled.json``.
+
+    Attributes:
+        key: of what decides the binaries.
+        kernel: with paths relative to the folder in the file.
+        checksums: of the binaries, that of the measured binary last.
+    """
 
     key: str
     kernel: CompiledKernel
-    checksums: tuple[str, str]  # of the binaries
+    checksums: tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -67,19 +73,13 @@ class CompiledState:
 
     def kernel(self) -> CompiledKernel | None:
         """Return the compiled kernel; None if it is out of date, or a binary missing or changed."""
-        stored = self._read(_COMPILED, _Compiled)
-        if stored is None or stored.key != self._key:
-            return None
-        kernel = with_paths(stored.kernel, lambda path: self._folder / path)
-        try:
-            return kernel if stored.checksums == _checksums(kernel) else None
-        except FileNotFoundError:
-            return None
+        stored = stored_kernel(self._folder)
+        return stored.kernel if stored is not None and stored.key == self._key else None
 
     def store_kernel(self, kernel: CompiledKernel) -> None:
         """Store a compiled kernel; its binaries are complete."""
         relative = with_paths(kernel, self._relative)
-        stored = _Compiled(self._key, relative, _checksums(kernel))
+        stored = StoredKernel(self._key, relative, _checksums(kernel))
         write_whole(self._folder / _COMPILED, to_json(stored))
 
     def drop(self) -> None:
@@ -93,7 +93,7 @@ class CompiledState:
         Args:
             references: a digest of what the results are compared with.
         """
-        stored = self._read(_VERIFIED, _Verified)
+        stored = _read(self._folder / _VERIFIED, _Verified)
         if stored is None or stored.key != self._verification_key(references):
             return None
         return stored.verification
@@ -113,36 +113,26 @@ class CompiledState:
         inside = path.is_relative_to(self._folder)
         return path.relative_to(self._folder) if inside else path
 
-    def _read(self, name: str, kind: type[_T]) -> _T | None:
-        """Return stored data; None if it is missing or damaged: it is then made again."""
-        try:
-            return from_json((self._folder / name).read_bytes(), kind)
-        except (FileNotFoundError, msgspec.DecodeError):
-            return None
 
-
-@dataclass(frozen=True)
-class StoredKernel:
-    """A compiled kernel of any compiler.
-
-    Attributes:
-        kernel: with its binaries.
-        checksum: a digest of the binary that is measured.
-    """
-
-    kernel: CompiledKernel
-    checksum: str
+def _read(path: Path, kind: type[_T]) -> _T | None:
+    """Return stored data; None if it is missing or damaged: it is then made again."""
+    try:
+        return from_json(path.read_bytes(), kind)
+    except (FileNotFoundError, msgspec.DecodeError):
+        return None
 
 
 def stored_kernel(folder: Path) -> StoredKernel | None:
-    """Return what was compiled in a folder; None if a binary is missing or changed."""
-    try:
-        stored = from_json((folder / _COMPILED).read_bytes(), _Compiled)
-        kernel = with_paths(stored.kernel, lambda path: folder / path)
-        checksums = _checksums(kernel)
-    except (FileNotFoundError, msgspec.DecodeError):
+    """Return what any compiler made in a folder; None if a binary is missing or changed."""
+    stored = _read(folder / _COMPILED, StoredKernel)
+    if stored is None:
         return None
-    return StoredKernel(kernel, checksums[1]) if checksums == stored.checksums else None
+    kernel = with_paths(stored.kernel, lambda path: folder / path)
+    try:
+        is_whole = stored.checksums == _checksums(kernel)
+    except FileNotFoundError:
+        return None
+    return replace(stored, kernel=kernel) if is_whole else None
 
 
 def _checksums(kernel: CompiledKernel) -> tuple[str, str]:

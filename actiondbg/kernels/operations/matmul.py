@@ -21,47 +21,6 @@ Broadcast = Literal["none", "lhs", "rhs"]
 
 
 @dataclass(frozen=True)
-class OperandLayouts:
-    """Shapes and indexing maps of the operands of ``result = lhs * rhs``.
-
-    Attributes:
-        lhs: "n" if the left operand is k x m in memory.
-        rhs: "n" if the right operand is n x k in memory.
-    """
-
-    lhs: Layout
-    rhs: Layout
-
-    @property
-    def row_major(self) -> bool:
-        """Whether neither operand is transposed."""
-        return self.lhs == self.rhs == "t"
-
-    def shapes(self, m: int, n: int, k: int) -> tuple[tuple[int, int], tuple[int, int]]:
-        """Return the shapes in memory."""
-        return (m, k) if self.lhs == "t" else (k, m), (k, n) if self.rhs == "t" else (n, k)
-
-    def indexing_maps(self, lhs_batch: bool = False, rhs_batch: bool = False) -> str:
-        """Return ``indexing_maps = [...]``.
-
-        Args:
-            lhs_batch: the left operand has a leading dimension of batches.
-            rhs_batch: the right operand has one; the result has one if either operand has.
-        """
-        batch = lhs_batch or rhs_batch
-        dimensions = "b, m, n, k" if batch else "m, n, k"
-        lhs = ["m", "k"] if self.lhs == "t" else ["k", "m"]
-        rhs = ["k", "n"] if self.rhs == "t" else ["n", "k"]
-        each = [_batched(lhs, lhs_batch), _batched(rhs, rhs_batch), _batched(["m", "n"], batch)]
-        maps = ", ".join(f"affine_map<({dimensions}) -> ({', '.join(one)})>" for one in each)
-        return f"indexing_maps = [{maps}]"
-
-
-def _batched(names: Sequence[str], batch: bool) -> list[str]:
-    return ["b", *names] if batch else list(names)
-
-
-@dataclass(frozen=True)
 class MatrixProduct(Operation):
     """A kind that begins with ``lhs * rhs``, its root: of m x k and k x n elements.
 
@@ -104,7 +63,8 @@ class MatrixProduct(Operation):
 
     @property
     def inputs(self) -> tuple[Tensor, ...]:
-        lhs, rhs = self._layouts.shapes(self.m, self.n, self.k)
+        lhs = (self.m, self.k) if self.lhs_layout == "t" else (self.k, self.m)
+        rhs = (self.k, self.n) if self.rhs_layout == "t" else (self.n, self.k)
         return (Tensor("lhs", lhs, self.lhs_type), Tensor("rhs", rhs, self.rhs_type))
 
     @property
@@ -172,13 +132,18 @@ class MatrixProduct(Operation):
         return Reference(product(lhs, rhs), absolute_product(lhs, rhs))
 
     @property
-    def _layouts(self) -> OperandLayouts:
-        return OperandLayouts(self.lhs_layout, self.rhs_layout)
-
-    @property
     def _maps(self) -> str:
         """The indexing maps of the root, or "" for those that it has without."""
-        return "" if self._layouts.row_major else self._layouts.indexing_maps()
+        return "" if self.lhs_layout == self.rhs_layout == "t" else self._indexing_maps("", "")
+
+    def _indexing_maps(self, lhs_batch: str, rhs_batch: str) -> str:
+        """Return ``indexing_maps = [...]``; a batch is "b, " for an operand with a matrix each."""
+        batch = lhs_batch or rhs_batch
+        lhs = "m, k" if self.lhs_layout == "t" else "k, m"
+        rhs = "k, n" if self.rhs_layout == "t" else "n, k"
+        operands = (f"{lhs_batch}{lhs}", f"{rhs_batch}{rhs}", f"{batch}m, n")
+        maps = ", ".join(f"affine_map<({batch}m, n, k) -> ({each})>" for each in operands)
+        return f"indexing_maps = [{maps}]"
 
 
 @dataclass(frozen=True)
@@ -236,9 +201,10 @@ class BatchMatmul(MatrixProduct, _Batch):  # fields of the last base come first
 
     @property
     def _maps(self) -> str:
-        if self.broadcast == "none" and self._layouts.row_major:
+        if self.broadcast == "none" and not super()._maps:
             return ""
-        return self._layouts.indexing_maps(self.broadcast != "lhs", self.broadcast != "rhs")
+        lhs, rhs = ("" if self.broadcast == name else "b, " for name in ("lhs", "rhs"))
+        return self._indexing_maps(lhs, rhs)
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import cast
+from operator import attrgetter
+from typing import Any, TypeVar
 
 from actiondbg.errors import ActiondbgError
 from actiondbg.kernels.results.entry import Entry
-from actiondbg.kernels.results.row import Compilation, Verdict, Verification
+from actiondbg.kernels.results.row import Compilation, Verification
 
+_T = TypeVar("_T")
 Value = str | int | float | None
 Groups = tuple[list[str], list[str], list[str], list[str]]
 
@@ -26,12 +28,29 @@ class Column:
     Attributes:
         name: in the header.
         value: of an entry.
-        is_derived: whether it follows from other columns: it is not read back.
+        field: of an entry, or of its compilation or verification, that has the value; "" if it
+            follows from other columns: then it is not read back.
+        read: returns the field's value of a cell.
     """
 
     name: str
     value: Callable[[Entry], Value]
-    is_derived: bool = False
+    field: str = ""
+    read: Callable[[str], object] = str
+
+
+def _stored(name: str, field: str = "", read: Callable[[str], object] = str) -> Column:
+    """Return the column of a field, by default that of the same name."""
+    return Column(name, attrgetter(field or name), field or name, read)
+
+
+def _checked(name: str, field: str, read: Callable[[str], object]) -> Column:
+    """Return the column of a field of the verification, empty if no result was compared."""
+
+    def value(entry: Entry) -> Value:
+        return getattr(entry.verification, field) if entry.verification.total else None
+
+    return Column(name, value, f"verification.{field}", read)
 
 
 def _milliseconds(seconds: float | None) -> float | None:
@@ -43,43 +62,71 @@ def _short(value: float | None) -> float | None:
     return None if value is None else float(f"{value:.5g}")
 
 
+def _integer(cell: str) -> int:
+    return int(cell or 0)
+
+
+def _numbers(cell: str) -> tuple[float, ...]:
+    return tuple(float(word) for word in cell.split())
+
+
+def _number(cell: str) -> float | None:
+    return next(iter(_numbers(cell)), None)
+
+
+def _sentences(cell: str) -> tuple[str, ...]:
+    return tuple(cell.split(_BETWEEN)) if cell else ()
+
+
+def _escaped(lines: str) -> str:
+    """Return lines as one, so that a line of the file is an entry."""
+    return lines.replace("\\", "\\\\").replace("\n", "\\n")
+
+
+def _unescaped(text: str) -> str:
+    return "\\".join(part.replace("\\n", "\n") for part in text.split("\\\\"))
+
+
 COLUMNS = (
-    Column(VERIFICATION, lambda entry: entry.verification.verdict),
-    Column("Runtime(ms)", lambda entry: _milliseconds(entry.least), is_derived=True),
-    Column("GFLOPs", lambda entry: _short(entry.gflops), is_derived=True),
-    Column("dispatch", lambda entry: entry.dispatch),
-    Column("kind", lambda entry: entry.kind),
-    Column("operation", lambda entry: entry.operation),
-    Column("config_applied", lambda entry: entry.compilation.config_applied),
-    Column("min_ms", lambda entry: _milliseconds(entry.least), is_derived=True),
-    Column("median_ms", lambda entry: _milliseconds(entry.middle), is_derived=True),
+    _stored(VERIFICATION, "verification.verdict"),  # one of a later version is kept as it is
+    Column("Runtime(ms)", lambda entry: _milliseconds(entry.least)),
+    Column("GFLOPs", lambda entry: _short(entry.gflops)),
+    _stored("dispatch"),
+    _stored("kind"),
+    _stored("operation"),
+    _stored("config_applied", "compilation.config_applied"),
+    Column("min_ms", lambda entry: _milliseconds(entry.least)),
+    Column("median_ms", lambda entry: _milliseconds(entry.middle)),
+    Column("max_ms", lambda entry: _milliseconds(max(entry.seconds, default=None))),
+    Column("repetitions_s", lambda it: " ".join(map(repr, it.seconds)), "seconds", _numbers),
+    _stored("confirmed_s", "confirmed", _number),
+    _stored("call_s", "call_seconds", _number),
+    Column("switches", lambda it: it.switches if it.seconds else None, "switches", _integer),
+    _stored("flops", read=_integer),
+    _stored("bytes", read=_integer),
+    Column("bytes_per_second", lambda entry: _short(entry.bandwidth)),
+    Column("flops_per_byte", lambda entry: _short(entry.intensity)),
+    _stored("peak_gflops", read=_number),
+    _stored("peak_bytes_per_second", "peak_bandwidth", _number),
+    Column("percent_of_peak", lambda entry: _short(entry.percent_of_peak)),
+    Column("percent_of_roof", lambda entry: _short(entry.percent_of_roof)),
+    _stored("comparison", "verification.method"),
+    _checked("error_ratio", "error_ratio", lambda cell: _number(cell) or 0.0),
+    _checked("wrong", "wrong", _integer),
+    _checked("elements", "total", _integer),
     Column(
-        "max_ms", lambda entry: _milliseconds(max(entry.seconds, default=None)), is_derived=True
+        "first_wrong",
+        lambda entry: _BETWEEN.join(entry.verification.first),
+        "verification.first",
+        _sentences,
     ),
-    Column("repetitions_s", lambda entry: " ".join(map(repr, entry.seconds))),
-    Column("confirmed_s", lambda entry: entry.confirmed),
-    Column("call_s", lambda entry: entry.call_seconds),
-    Column("switches", lambda entry: entry.switches if entry.seconds else None),
-    Column("flops", lambda entry: entry.flops),
-    Column("bytes", lambda entry: entry.bytes),
-    Column("bytes_per_second", lambda entry: _short(entry.bandwidth), is_derived=True),
-    Column("flops_per_byte", lambda entry: _short(entry.intensity), is_derived=True),
-    Column("peak_gflops", lambda entry: entry.peak_gflops),
-    Column("peak_bytes_per_second", lambda entry: entry.peak_bandwidth),
-    Column("percent_of_peak", lambda entry: _short(entry.percent_of_peak), is_derived=True),
-    Column("percent_of_roof", lambda entry: _short(entry.percent_of_roof), is_derived=True),
-    Column("comparison", lambda entry: entry.verification.method),
-    Column("error_ratio", lambda entry: _checked(entry, entry.verification.error_ratio)),
-    Column("wrong", lambda entry: _checked(entry, entry.verification.wrong)),
-    Column("elements", lambda entry: _checked(entry, entry.verification.total)),
-    Column("first_wrong", lambda entry: _BETWEEN.join(entry.verification.first)),
-    Column("map", lambda entry: _escaped(entry.verification.map)),
-    Column("detail", lambda entry: entry.verification.detail),
-    Column("compile_seconds", lambda entry: entry.compilation.seconds),
-    Column("compile_error", lambda entry: entry.compilation.error),
-    Column("config_detail", lambda entry: entry.compilation.detail),
-    Column("culprit", lambda entry: entry.culprit),
-    Column("culprit_folder", lambda entry: entry.culprit_folder),
+    Column("map", lambda entry: _escaped(entry.verification.map), "verification.map", _unescaped),
+    _stored("detail", "verification.detail"),
+    _stored("compile_seconds", "compilation.seconds", _number),
+    _stored("compile_error", "compilation.error"),
+    _stored("config_detail", "compilation.detail"),
+    _stored("culprit"),
+    _stored("culprit_folder"),
 )
 _NEEDED = frozenset({VERIFICATION, "dispatch", "kind", "operation", "repetitions_s"})
 FIXED = (PROVIDER, CONFIGURATION, *(column.name for column in COLUMNS))
@@ -162,92 +209,29 @@ def entry_from(cells: Sequence[str], header: Sequence[str], groups: Groups) -> E
     argument_cells, configuration = given(arguments), next(rest)
     parameter_cells = given(parameters)
     names = header[header.index(VERIFICATION) :]
-    empty = dict.fromkeys((column.name for column in COLUMNS), "")
-    fixed = _Cells(empty | dict(zip(names, rest, strict=True)))
-    counts = {name: fixed.number(f"{_EVENT}{name}") for name in events}
+    fixed = dict(zip(names, rest, strict=True))
+    fields: dict[str, dict[str, Any]] = {"": {}, "compilation": {}, "verification": {}}
+    for column in COLUMNS:
+        if column.field:
+            owner, _, field = column.field.rpartition(".")
+            fields[owner][field] = _read(column.name, fixed.get(column.name, ""), column.read)
+    counts = {name: _read(f"{_EVENT}{name}", fixed[f"{_EVENT}{name}"], _number) for name in events}
     return Entry(
-        dispatch=fixed["dispatch"],
-        kind=fixed["kind"],
-        operation=fixed["operation"],
         provider=provider,
         configuration=configuration,
         arguments=argument_cells,
         parameters=parameter_cells,
         tags=tag_cells,
-        flops=fixed.integer("flops"),
-        bytes=fixed.integer("bytes"),
-        seconds=fixed.numbers("repetitions_s"),
-        switches=fixed.integer("switches"),
-        confirmed=fixed.number("confirmed_s"),
-        call_seconds=fixed.number("call_s"),
         counts={name: count for name, count in counts.items() if count is not None},
-        peak_gflops=fixed.number("peak_gflops"),
-        peak_bandwidth=fixed.number("peak_bytes_per_second"),
-        verification=_verification(fixed),
-        compilation=Compilation(
-            fixed.number("compile_seconds"),
-            fixed["config_applied"],
-            fixed["compile_error"],
-            fixed["config_detail"],
-        ),
-        culprit=fixed["culprit"],
-        culprit_folder=fixed["culprit_folder"],
+        verification=Verification(**fields["verification"]),
+        compilation=Compilation(**fields["compilation"]),
+        **fields[""],
     )
 
 
-def _verification(fixed: _Cells) -> Verification:
-    first = fixed["first_wrong"]
-    return Verification(
-        # A verdict of a later version is kept as it is.
-        verdict=cast(Verdict, fixed[VERIFICATION]),
-        method=fixed["comparison"],
-        wrong=fixed.integer("wrong"),
-        total=fixed.integer("elements"),
-        error_ratio=fixed.number("error_ratio") or 0.0,
-        first=tuple(first.split(_BETWEEN)) if first else (),
-        map=_unescaped(fixed["map"]),
-        detail=fixed["detail"],
-    )
-
-
-class _Cells:
-    """The cells of the columns that all reports have."""
-
-    def __init__(self, cells: Mapping[str, str]) -> None:
-        self._cells = cells
-
-    def __getitem__(self, name: str) -> str:
-        return self._cells[name]
-
-    def numbers(self, name: str) -> tuple[float, ...]:
-        try:
-            return tuple(float(word) for word in self._cells[name].split())
-        except ValueError:
-            raise ActiondbgError(
-                f"column {name!r}: {self._cells[name]!r} is not a number"
-            ) from None
-
-    def number(self, name: str) -> float | None:
-        return next(iter(self.numbers(name)), None)
-
-    def integer(self, name: str) -> int:
-        try:
-            return int(self._cells[name] or 0)
-        except ValueError:
-            raise ActiondbgError(
-                f"column {name!r}: {self._cells[name]!r} is not an integer"
-            ) from None
-
-
-def _checked(entry: Entry, value: float) -> float | None:
-    """Return a value of a comparison; None if no result was compared."""
-    return value if entry.verification.total else None
-
-
-def _escaped(lines: str) -> str:
-    """Return lines as one, so that a line of the file is an entry."""
-    return lines.replace("\\", "\\\\").replace("\n", "\\n")
-
-
-def _unescaped(text: str) -> str:
-    return "\\".join(part.replace("\\n", "\n") for part in text.split("\\\\"))
+def _read(name: str, cell: str, read: Callable[[str], _T]) -> _T:
+    try:
+        return read(cell)
+    except ValueError:
+        kind = "an integer" if read is _integer else "a number"
+        raise ActiondbgError(f"column {name!r}: {cell!r} is not {kind}") from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, cast
+from typing import cast
 
 from actiondbg.kernels.errors import CompileError
 from actiondbg.kernels.generated.compiled_state import with_paths
@@ -15,30 +15,6 @@ from actiondbg.kernels.providers.provider import CompiledKernel, Provider
 from actiondbg.kernels.providers.steps import CompilationSteps
 from actiondbg.support.dask_client import DaskClient, connect
 from actiondbg.support.scratch_directory import scratch_directory
-
-
-class Compiler(Protocol):
-    """Where a dispatch is compiled."""
-
-    def compile(
-        self, provider: Provider, dispatch: Dispatch, folder: Path, steps: CompilationSteps
-    ) -> CompiledKernel:
-        """Compile a dispatch; the binaries are then in its folder.
-
-        Raises:
-            CompileError: a step failed.
-        """
-        ...
-
-
-class LocalCompiler:
-    """Compiles on this machine."""
-
-    def compile(
-        self, provider: Provider, dispatch: Dispatch, folder: Path, steps: CompilationSteps
-    ) -> CompiledKernel:
-        """Compile a dispatch; see ``Compiler``."""
-        return provider.compile(dispatch, folder, steps)
 
 
 @dataclass(frozen=True)
@@ -82,19 +58,31 @@ def compile_on_worker(
 class ClusterCompiler:
     """Compiles on the workers of a Dask cluster, which need no common file system.
 
+    The connection is closed with the last reference to this object.
+
     Args:
-        client: connected to the scheduler; closed with the last reference to this object.
+        address: of the scheduler.
+
+    Attributes:
+        jobs: how many dispatches the workers compile at a time.
+
+    Raises:
+        UsageError: the scheduler cannot be reached or has no workers, or Dask is not installed.
     """
 
-    def __init__(self, client: DaskClient) -> None:
-        self._client = client
-        weakref.finalize(self, client.close)
-        self.jobs = sum(client.nthreads().values())
+    def __init__(self, address: str) -> None:
+        self._client: DaskClient = connect(address)
+        weakref.finalize(self, self._client.close)
+        self.jobs = sum(self._client.nthreads().values())
 
     def compile(
         self, provider: Provider, dispatch: Dispatch, folder: Path, steps: CompilationSteps
     ) -> CompiledKernel:
-        """Compile a dispatch; see ``Compiler``."""
+        """Compile a dispatch; the binaries are then in its folder.
+
+        Raises:
+            CompileError: a step failed.
+        """
         source = (folder / CONFIGURED).read_bytes()
         future = self._client.submit(
             compile_on_worker, provider, dispatch, source, steps.seconds, pure=False
@@ -114,15 +102,3 @@ class ClusterCompiler:
         if result.kernel is None:
             raise CompileError(result.error)
         return with_paths(result.kernel, lambda path: folder / path)
-
-
-def connect_compiler(address: str | None) -> LocalCompiler | ClusterCompiler:
-    """Return the compiler of a sweep.
-
-    Args:
-        address: of a Dask scheduler; None to compile on this machine.
-
-    Raises:
-        UsageError: the scheduler cannot be reached or has no workers, or Dask is not installed.
-    """
-    return LocalCompiler() if address is None else ClusterCompiler(connect(address))

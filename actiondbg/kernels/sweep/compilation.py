@@ -15,7 +15,7 @@ from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.providers.provider import CompiledKernel, Provider
 from actiondbg.kernels.providers.steps import LOG, CompilationSteps
 from actiondbg.kernels.results.row import Compilation
-from actiondbg.kernels.sweep.cluster import Compiler
+from actiondbg.kernels.sweep.cluster import ClusterCompiler
 from actiondbg.kernels.sweep.settings import SweepSettings
 from actiondbg.support.folder_lock import locked
 
@@ -43,7 +43,7 @@ class DispatchCompiler:
     Args:
         settings: of the sweep.
         providers: by their names.
-        compiler: where they are compiled.
+        cluster: compiles them, if this machine does not.
         show: prints a command, or None.
     """
 
@@ -51,14 +51,14 @@ class DispatchCompiler:
         self,
         settings: SweepSettings,
         providers: Mapping[str, Provider],
-        compiler: Compiler,
+        cluster: ClusterCompiler | None = None,
         show: Callable[[str], None] | None = None,
     ) -> None:
         self._settings = settings
         self._folder = GeneratedFolder(settings.generated_dir.resolve())
         self._providers = providers
         self._identities = {name: each.identity() for name, each in providers.items()}
-        self._compiler = compiler
+        self._cluster = cluster
         self._show = show
 
     def compile(self, dispatch: Dispatch) -> CompiledDispatch:
@@ -94,7 +94,10 @@ class DispatchCompiler:
         steps = CompilationSteps(folder, self._settings.compile_seconds, show=self._show)
         started = time.perf_counter()
         try:
-            kernel = self._compiler.compile(provider, dispatch, folder, steps)
+            if self._cluster is None:
+                kernel = provider.compile(dispatch, folder, steps)
+            else:
+                kernel = self._cluster.compile(provider, dispatch, folder, steps)
         except CompileError as error:
             seconds = time.perf_counter() - started
             return CompiledDispatch(dispatch, Compilation(seconds, error=str(error)))

@@ -34,80 +34,70 @@ class RemeasuredReports:
     identical: int
 
 
-class Remeasurement:
-    """Measures dispatches of two folders of generated kernels again, in turn.
+def remeasure(
+    folders: tuple[GeneratedFolder, GeneratedFolder],
+    old: Sequence[Entry],
+    new: Sequence[Entry],
+    names: Collection[str],
+    start: StartKernel,
+) -> RemeasuredReports:
+    """Measure dispatches again whose binaries are there, in turn; the others keep their times.
 
     Args:
-        old: the folder of the first report.
-        new: the folder of the second one.
+        folders: of the generated kernels of the first report, and of the second one.
+        old: the first report.
+        new: the second report.
+        names: of the dispatches.
         start: starts a kernel in a process of its own.
 
     Raises:
         ActiondbgError: a manifest is damaged.
     """
-
-    def __init__(self, old: GeneratedFolder, new: GeneratedFolder, start: StartKernel) -> None:
-        self._folders = (old, new)
-        self._dispatches = tuple(
-            {each.name: each for each in read_manifest(folder.manifest)} for folder in (old, new)
-        )
-        self._start = start
-
-    def measure(
-        self, old: Sequence[Entry], new: Sequence[Entry], names: Collection[str]
-    ) -> RemeasuredReports:
-        """Measure dispatches again whose binaries are there; the others keep their times.
-
-        Args:
-            old: the first report.
-            new: the second report.
-            names: of the dispatches.
-        """
-        times: dict[str, tuple[Profile, Profile]] = {}
-        identical = 0
-        before = {each.dispatch: each for each in old}
-        for name in names:
-            pair = [self._stored(at, name) for at in (0, 1)]
-            first, second = pair
-            if first is None or second is None:
-                continue
-            if first.checksum == second.checksum:
-                profile = Profile(before[name].seconds, before[name].switches)
-                times[name] = (profile, profile)
-                identical += 1
-            elif (measured := self._measured(name, first, second)) is not None:
-                times[name] = measured
-        return RemeasuredReports(
-            [_with_time(each, times, 0) for each in old],
-            [_with_time(each, times, 1) for each in new],
-            len(times) - identical,
-            identical,
-        )
-
-    def _stored(self, at: int, name: str) -> StoredKernel | None:
-        dispatch = self._dispatches[at].get(name)
-        return None if dispatch is None else stored_kernel(self._folders[at].of_dispatch(dispatch))
-
-    def _measured(
-        self, name: str, old: StoredKernel, new: StoredKernel
-    ) -> tuple[Profile, Profile] | None:
-        """Measure two binaries of a dispatch; None if one of them fails now."""
-        dispatch = self._dispatches[1][name]
-        kernels = [
-            (_named(dispatch, suffix), each.kernel) for suffix, each in (("old", old), ("new", new))
-        ]
-        profiles = Profiler(self._start, repetitions=_REPETITIONS).profile(kernels, candidates=())
-        first, second = (profiles[each.name] for each, _ in kernels)
-        if isinstance(first, Profile) and isinstance(second, Profile):
-            return first, second
-        return None
-
-
-def _named(dispatch: Dispatch, suffix: str) -> Dispatch:
-    configuration = dispatch.configuration
-    return replace(
-        dispatch, configuration=replace(configuration, name=f"{configuration.name}_{suffix}")
+    times: dict[str, tuple[Profile, Profile]] = {}
+    identical = 0
+    stored = [_stored_kernels(folder, names) for folder in folders]
+    before = {each.dispatch: each for each in old}
+    for name in names:
+        if any(name not in each for each in stored):
+            continue
+        (_, first), (dispatch, second) = stored[0][name], stored[1][name]
+        if first.checksums[1] == second.checksums[1]:
+            profile = Profile(before[name].seconds, before[name].switches)
+            times[name] = (profile, profile)
+            identical += 1
+        elif (measured := _measured(dispatch, first, second, start)) is not None:
+            times[name] = measured
+    return RemeasuredReports(
+        [_with_time(each, times, 0) for each in old],
+        [_with_time(each, times, 1) for each in new],
+        len(times) - identical,
+        identical,
     )
+
+
+def _stored_kernels(
+    folder: GeneratedFolder, names: Collection[str]
+) -> dict[str, tuple[Dispatch, StoredKernel]]:
+    """Return the dispatches of these names whose binaries are there."""
+    dispatches = (each for each in read_manifest(folder.manifest) if each.name in names)
+    found = ((each, stored_kernel(folder.of_dispatch(each))) for each in dispatches)
+    return {each.name: (each, stored) for each, stored in found if stored is not None}
+
+
+def _measured(
+    dispatch: Dispatch, old: StoredKernel, new: StoredKernel, start: StartKernel
+) -> tuple[Profile, Profile] | None:
+    """Measure two binaries of a dispatch; None if one of them fails now."""
+    operation, given = dispatch.operation, dispatch.configuration
+    kernels = [
+        (Dispatch(operation, replace(given, name=f"{given.name}_{suffix}")), each.kernel)
+        for suffix, each in (("old", old), ("new", new))
+    ]
+    profiles = Profiler(start, repetitions=_REPETITIONS).profile(kernels, candidates=())
+    first, second = (profiles[each.name] for each, _ in kernels)
+    if isinstance(first, Profile) and isinstance(second, Profile):
+        return first, second
+    return None
 
 
 def _with_time(entry: Entry, times: dict[str, tuple[Profile, Profile]], at: int) -> Entry:

@@ -14,7 +14,7 @@ from actiondbg.kernels.profiling.profiler import Profiler
 from actiondbg.kernels.profiling.time_limit import TimedVerifier
 from actiondbg.kernels.profiling.timed_kernel import StartKernel
 from actiondbg.kernels.providers.provider import Provider
-from actiondbg.kernels.sweep.cluster import LocalCompiler, connect_compiler
+from actiondbg.kernels.sweep.cluster import ClusterCompiler
 from actiondbg.kernels.sweep.compilation import DispatchCompiler
 from actiondbg.kernels.sweep.settings import SweepSettings
 from actiondbg.kernels.sweep.sweep import Stages
@@ -45,9 +45,8 @@ def make_stages(
         UsageError: the Dask scheduler cannot be reached.
         ActiondbgError: NumPy is not installed.
     """
-    compiler = connect_compiler(settings.dask)
-    jobs = settings.jobs if isinstance(compiler, LocalCompiler) else compiler.jobs
-    compilation = DispatchCompiler(settings, providers, compiler, show)
+    cluster = None if settings.dask is None else ClusterCompiler(settings.dask)
+    compilation = DispatchCompiler(settings, providers, cluster, show)
     if settings.dry_run:
         return Stages(compilation), 1
     if settings.verify or settings.profile:
@@ -60,7 +59,6 @@ def make_stages(
     )
     if settings.limit is not None:
         verifier = TimedVerifier(verifier, settings.limit, start)
-    # By one job: trials repeat.
     bisector = RowBisector(folder, providers, verifier, limit=settings.limit)
     stages = Stages(
         compilation,
@@ -68,7 +66,7 @@ def make_stages(
         profiler=_profiler(settings, start, warn) if settings.profile else None,
         bisector=bisector if settings.bisect else None,
     )
-    return stages, jobs
+    return stages, settings.jobs if cluster is None else cluster.jobs
 
 
 def _profiler(

@@ -123,7 +123,7 @@ def expectation_of(
     run = OperandRun(kind, index)
     if kind == "edges":
         reference = replace(reference, magnitude=_magnitude_of_edges(reference))
-    limit = _exact_limit(operation)
+    limit = exact_limit(operation)
     small = float(numpy.max(reference.magnitude, initial=0.0)) < limit
     is_equal = reference.exact and small and kind in (*_INTEGERS, "edges")
     signed = kind == "edges" and reference.signed_zeros
@@ -165,11 +165,6 @@ def _magnitude_of_edges(reference: Reference) -> np.ndarray:
     return numpy.where(numpy.isfinite(magnitude), magnitude, numpy.where(unknown, numpy.inf, 0.0))
 
 
-def _exact_limit(operation: Operation) -> int:
-    """Return the largest sum of absolute values below which sums of integers are exact."""
-    return min(exact_limit(operation.accumulator), exact_limit(operation.result.type))
-
-
 def _exact_sums(
     operation: Operation,
     operands: list[np.ndarray],
@@ -189,7 +184,7 @@ def _exact_sums(
     ]
     unscaled = _reference(operation, integers, compute)
     exact = unscaled.values * scale == reference.values
-    return (unscaled.magnitude < _exact_limit(operation)) & exact
+    return (unscaled.magnitude < exact_limit(operation)) & exact
 
 
 def _reference(

@@ -197,8 +197,7 @@ def _operand(
 
 def _density(operation: Operation) -> float:
     """Return the share of signs that are not zero: sums of their absolute values are exact."""
-    limit = min(exact_limit(operation.accumulator), exact_limit(operation.result.type))
-    return min(1.0, limit / (2 * _terms(operation)))
+    return min(1.0, exact_limit(operation) / (2 * _terms(operation)))
 
 
 def _terms(operation: Operation) -> int:
@@ -421,6 +420,6 @@ def _range(kind: OperandKind, element: ElementType) -> tuple[int, int]:
     return (-limit, limit - 1) if limit < _WIDE else (-_WIDE, _WIDE)
 
 
-def exact_limit(accumulator: ElementType) -> int:
+def exact_limit(operation: Operation) -> int:
     """Return the largest sum of absolute values below which sums of integers are exact."""
-    return 1 << accumulator.precision
+    return 1 << min(operation.accumulator.precision, operation.result.type.precision)

@@ -22,7 +22,7 @@ from actiondbg.kernels.results.comparison import Comparison, compare
 from actiondbg.kernels.results.csv_file import read_csv
 from actiondbg.kernels.results.entry import Entry
 from actiondbg.kernels.results.report_files import CSV, ReportFiles
-from actiondbg.kernels.sweep.remeasurement import Remeasurement
+from actiondbg.kernels.sweep.remeasurement import remeasure
 from actiondbg.recording.dependencies import need_packages
 from actiondbg.recording.overwrite import is_same
 from actiondbg.support.counts import counted
@@ -103,7 +103,7 @@ def _compared(
         )
         return comparison
     need_packages("Measuring kernels", ("numpy",), "kernels")
-    remeasured = Remeasurement(*folders, KernelProcess).measure(old, new, comparison.timed)
+    remeasured = remeasure(folders, old, new, comparison.timed, KernelProcess)
     print_notice(
         f"measured again, in turn: {counted(remeasured.measured, 'dispatch')}; "
         f"{remeasured.identical:,} with the same binary were not"

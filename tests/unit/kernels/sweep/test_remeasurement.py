@@ -16,7 +16,7 @@ from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.results.comparison import Change, compare
 from actiondbg.kernels.results.entry import Entry
-from actiondbg.kernels.sweep.remeasurement import Remeasurement
+from actiondbg.kernels.sweep.remeasurement import remeasure
 from tests.fakes.kernels.timed_kernel import FakeTimedKernel
 
 _OPERATION = Matmul(8, 8, 8)
@@ -69,7 +69,7 @@ def test_only_what_is_slower_in_turn_is_slower(tmp_path: Path) -> None:
     before, after = _report(0.010), _report(0.015)
     comparison = compare(before, after)
     assert len(comparison.of(Change.SLOWER)) == 4
-    measured = Remeasurement(old, new, start).measure(before, after, comparison.timed)
+    measured = remeasure((old, new), before, after, comparison.timed, start)
     assert (measured.measured, measured.identical) == (2, 1)
     again = compare(measured.old, measured.new)
     slower = [each.name.rpartition("_")[2] for each in again.of(Change.SLOWER)]

@@ -14,7 +14,6 @@ from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.results.row import Profile, Row, Verification
-from actiondbg.kernels.sweep.cluster import LocalCompiler
 from actiondbg.kernels.sweep.compilation import DispatchCompiler
 from actiondbg.kernels.sweep.generation import Generation, plan_dispatches
 from actiondbg.kernels.sweep.settings import SweepSettings
@@ -66,7 +65,7 @@ def _sweep(
 ) -> Sweep:
     providers = {"copying": provider}
     given = SweepSettings(generated_dir=folder, force_compile=force)
-    compiler = DispatchCompiler(given, providers, LocalCompiler())
+    compiler = DispatchCompiler(given, providers)
     stages = Stages(compiler, verifier or _Verifier(), _Profiler(), _Bisector())
     return Sweep(stages, providers, jobs=2)
 

@@ -115,8 +115,8 @@ class Kernels:
             UsageError: the Dask scheduler cannot be reached.
         """
         self._make_providers(each.configuration.provider for each in dispatches)
-        stages, jobs = make_stages(self.settings, self.providers, self._show, self._warn)
-        return Sweep(stages, self.providers, jobs, self._report)
+        stages = make_stages(self.settings, self.providers, self._show, self._warn)
+        return Sweep(stages, self.providers, self._report)
 
     def run(self, dispatches: Sequence[Dispatch]) -> list[Row]:
         """Compile, verify, profile and bisect dispatches, as the settings say.

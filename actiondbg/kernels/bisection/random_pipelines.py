@@ -6,7 +6,7 @@ Wrong kernels of them are bugs of a pass, or of two that do not fit together.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from actiondbg.kernels.model.configuration import Configuration
 from actiondbg.kernels.model.dispatch import Dispatch
@@ -18,65 +18,52 @@ from actiondbg.kernels.operations.reduction import Reduction
 _START = "convert-linalg-to-affine-loops"
 _LEAST_PASSES, _MOST_PASSES = 2, 5
 
-_Choose = Callable[[Sequence[str]], str]
-# A pass with its options, from a random choice.
-_MakePass = Callable[[_Choose], str]
-
-
-def _plain(name: str) -> _MakePass:
-    return lambda choose: name
-
-
-def _with(name: str, option: str, *values: str) -> _MakePass:
-    """Return a pass with one of some values of an option."""
-    return lambda choose: f"{name}{{{option}={choose(values)}}}"
-
-
-# Passes on affine loops; further below, passes on the scf loops that these become.
-_AFFINE: Sequence[_MakePass] = (
+# Passes on affine loops; further below, passes on the scf loops that these become. An option has
+# one of the values between |.
+_AFFINE: Sequence[str] = (
     # Several times: that has most wrong kernels.
-    *[_with("affine-super-vectorize", "virtual-vector-size", "4", "8", "4,4", "2,8", "3")] * 5,
-    _with("affine-loop-tile", "tile-size", "2", "3", "4", "5", "8"),
-    _with("affine-loop-tile", "tile-sizes", "2,4,8", "4,4,4", "1,3,5", "8,8,2,2"),
-    _with("affine-loop-tile", "separate tile-size", "3", "4"),
-    _with("affine-loop-unroll", "unroll-factor", "2", "3", "4", "5", "8"),
-    _with("affine-loop-unroll", "unroll-up-to-factor unroll-factor", "3", "4"),
-    _with("affine-loop-unroll", "cleanup-unroll unroll-factor", "3", "4"),
-    _with("affine-loop-unroll", "unroll-full-threshold", "2", "4"),
-    _with("affine-loop-unroll-jam", "unroll-jam-factor", "2", "3", "4"),
-    _with("affine-loop-fusion", "mode", "greedy", "producer", "sibling"),
-    _with("affine-loop-fusion", "maximal mode", "greedy", "producer"),
-    _with("affine-loop-normalize", "promote-single-iter", "0", "1"),
-    _with("affine-data-copy-generate", "fast-mem-space=0 fast-mem-capacity", "1", "4", "64"),
-    _with("affine-parallelize", "max-nested", "1", "2", "8"),
-    _with("affine-parallelize", "parallel-reductions max-nested", "1", "8"),
-    _plain("affine-scalrep"),
-    _plain("affine-loop-invariant-code-motion"),
-    _plain("affine-loop-coalescing"),
-    _plain("affine-simplify-structures"),
-    _plain("affine-fold-memref-alias-ops"),
-    _plain("affine-simplify-min-max"),
-    _plain("canonicalize"),
-    _plain("cse"),
-    _plain("sccp"),
+    *["affine-super-vectorize{virtual-vector-size=4|8|4,4|2,8|3}"] * 5,
+    "affine-loop-tile{tile-size=2|3|4|5|8}",
+    "affine-loop-tile{tile-sizes=2,4,8|4,4,4|1,3,5|8,8,2,2}",
+    "affine-loop-tile{separate tile-size=3|4}",
+    "affine-loop-unroll{unroll-factor=2|3|4|5|8}",
+    "affine-loop-unroll{unroll-up-to-factor unroll-factor=3|4}",
+    "affine-loop-unroll{cleanup-unroll unroll-factor=3|4}",
+    "affine-loop-unroll{unroll-full-threshold=2|4}",
+    "affine-loop-unroll-jam{unroll-jam-factor=2|3|4}",
+    "affine-loop-fusion{mode=greedy|producer|sibling}",
+    "affine-loop-fusion{maximal mode=greedy|producer}",
+    "affine-loop-normalize{promote-single-iter=0|1}",
+    "affine-data-copy-generate{fast-mem-space=0 fast-mem-capacity=1|4|64}",
+    "affine-parallelize{max-nested=1|2|8}",
+    "affine-parallelize{parallel-reductions max-nested=1|8}",
+    "affine-scalrep",
+    "affine-loop-invariant-code-motion",
+    "affine-loop-coalescing",
+    "affine-simplify-structures",
+    "affine-fold-memref-alias-ops",
+    "affine-simplify-min-max",
+    "canonicalize",
+    "cse",
+    "sccp",
 )
-_SCF: Sequence[_MakePass] = (
-    _with("scf-for-loop-peeling", "skip-partial", "0", "1"),
-    _with("scf-for-loop-peeling", "peel-front", "1"),
-    _with("scf-parallel-loop-tiling", "parallel-loop-tile-sizes", "2", "4,4", "3,5"),
-    _with("scf-parallel-loop-tiling", "no-min-max-bounds parallel-loop-tile-sizes", "3", "4,4"),
-    _with("convert-vector-to-scf", "full-unroll", "0", "1"),
-    _with("convert-vector-to-scf", "target-rank", "1", "2"),
-    _plain("scf-parallel-loop-fusion"),
-    _plain("scf-parallel-loop-specialization"),
-    _plain("scf-for-loop-specialization"),
-    _plain("scf-for-loop-canonicalization"),
-    _plain("scf-for-loop-range-folding"),
-    _plain("scf-parallel-for-to-nested-fors"),
-    _plain("loop-invariant-code-motion"),
-    _plain("loop-invariant-subset-hoisting"),
-    _plain("canonicalize"),
-    _plain("cse"),
+_SCF: Sequence[str] = (
+    "scf-for-loop-peeling{skip-partial=0|1}",
+    "scf-for-loop-peeling{peel-front=1}",
+    "scf-parallel-loop-tiling{parallel-loop-tile-sizes=2|4,4|3,5}",
+    "scf-parallel-loop-tiling{no-min-max-bounds parallel-loop-tile-sizes=3|4,4}",
+    "convert-vector-to-scf{full-unroll=0|1}",
+    "convert-vector-to-scf{target-rank=1|2}",
+    "scf-parallel-loop-fusion",
+    "scf-parallel-loop-specialization",
+    "scf-for-loop-specialization",
+    "scf-for-loop-canonicalization",
+    "scf-for-loop-range-folding",
+    "scf-parallel-for-to-nested-fors",
+    "loop-invariant-code-motion",
+    "loop-invariant-subset-hoisting",
+    "canonicalize",
+    "cse",
 )
 
 
@@ -122,8 +109,8 @@ def random_dispatches(operations: Sequence[Operation], count: int, seed: int = 0
 
 
 def _pipeline(choice: random.Random) -> str:
-    def pick(passes: Sequence[_MakePass], count: int) -> list[str]:
-        return [choice.choice(passes)(choice.choice) for _ in range(count)]
+    def pick(passes: Sequence[str], count: int) -> list[str]:
+        return [_with_value(choice.choice(passes), choice) for _ in range(count)]
 
     count = choice.randint(_LEAST_PASSES, _MOST_PASSES)
     passes = [_START, *pick(_AFFINE, count)]
@@ -131,3 +118,11 @@ def _pipeline(choice: random.Random) -> str:
         passes += ["lower-affine", *pick(_SCF, choice.randint(1, 3))]
     # Some of them run on functions only.
     return f"func.func({','.join(passes)})"
+
+
+def _with_value(text: str, choice: random.Random) -> str:
+    """Return a pass with one of the values of its option."""
+    before, equals, values = text.rpartition("=")
+    if not equals:
+        return text
+    return f"{before}={choice.choice(values.removesuffix('}').split('|'))}}}"

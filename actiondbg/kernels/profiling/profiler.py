@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 
 from actiondbg.kernels.errors import KernelError
+from actiondbg.kernels.execution.kernel_process import KernelProcess
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.profiling.peaks import MachinePeaks
-from actiondbg.kernels.profiling.timed_kernel import StartKernel, TimedKernel, calibrated_calls
+from actiondbg.kernels.profiling.timed_kernel import StartKernel, calibrated_calls
 from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.results.row import Profile
 from actiondbg.kernels.verification.operands import make_operands
@@ -28,7 +29,7 @@ class _Live:
     """A kernel in its process, and what was measured."""
 
     dispatch: Dispatch
-    kernel: TimedKernel
+    kernel: KernelProcess
     calls: int
     seconds: list[float] = field(default_factory=list[float])
     switches: int = 0
@@ -120,8 +121,7 @@ class Profiler:
         return failed | {name: self._profile_of(each) for name, each in live.items()}
 
     def _started(self, processes: ExitStack, dispatch: Dispatch, compiled: CompiledKernel) -> _Live:
-        started: AbstractContextManager[TimedKernel] = self._start(compiled.profile)
-        kernel = processes.enter_context(started)
+        kernel = processes.enter_context(self._start(compiled.profile))
         kernel.load(make_operands(dispatch.operation, "integers"))
         if self._batch_size is None:
             return _Live(dispatch, kernel, calibrated_calls(kernel))
@@ -133,7 +133,7 @@ class Profiler:
         live.seconds.append(seconds / live.calls)
         live.switches += switches
 
-    def _call_seconds(self, kernel: TimedKernel) -> float | None:
+    def _call_seconds(self, kernel: KernelProcess) -> float | None:
         """Return the least seconds of a call that does nothing; None if they are unknown."""
         measured: list[float | None] = []
         with suppress(KernelError):  # the kernel itself has its times

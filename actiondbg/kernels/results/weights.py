@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from actiondbg.kernels.results.entry import Entry
 from actiondbg.kernels.results.words import milliseconds
@@ -27,7 +27,7 @@ class Weight:
 
     entry: Entry
     count: int
-    share: float
+    share: float = 0.0
 
     @property
     def seconds(self) -> float:
@@ -82,18 +82,10 @@ def model_weights(entries: Sequence[Entry]) -> ModelWeights:
         is_usable = entry.least is not None and not entry.is_wrong and not entry.is_above_peak
         if is_usable and (old is None or (entry.least or 0.0) < (old.least or 0.0)):
             best[entry.operation] = entry
-    found = [each for each in best.values() if each is not None]
-    total = sum(_seconds(each) for each in found)
-    weights = [
-        Weight(each, _count(each), 100 * _seconds(each) / total if total else 0.0) for each in found
+    found = [
+        Weight(each, int(each.arguments[_COUNT])) for each in best.values() if each is not None
     ]
+    total = sum(each.seconds for each in found)
+    weights = [replace(each, share=100 * each.seconds / total) if total else each for each in found]
     weights.sort(key=lambda each: each.seconds, reverse=True)
     return ModelWeights(tuple(weights), len(best) - len(found) if found else 0)
-
-
-def _count(entry: Entry) -> int:
-    return int(entry.arguments[_COUNT])
-
-
-def _seconds(entry: Entry) -> float:
-    return _count(entry) * (entry.least or 0.0)

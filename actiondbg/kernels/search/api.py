@@ -17,10 +17,10 @@ from actiondbg.kernels.providers.registry import make_provider
 from actiondbg.kernels.search.samplers import SamplerName
 from actiondbg.kernels.search.search import (
     ConfigurationSearch,
+    Evaluator,
     SearchProgress,
     SearchResult,
     SearchSettings,
-    SweepEvaluator,
 )
 from actiondbg.kernels.sweep.generation import Generation
 from actiondbg.kernels.sweep.settings import SweepSettings
@@ -84,14 +84,12 @@ def search(
     if compare_with_c and (loops := _c_loops(operation)) is not None:
         baseline = loops.default(operation)
         providers.setdefault(loops.name, loops)
-    trials, jobs = make_stages(replace(base, repetitions=_REPETITIONS), providers)
-    finals, _ = make_stages(replace(base, repetitions=confirmations), providers)
+    trials = make_stages(replace(base, repetitions=_REPETITIONS), providers)
+    finals = make_stages(replace(base, repetitions=confirmations), providers)
     if trials.verifier is None or finals.profiler is None:
         raise KernelError("A search needs verification and profiling: leave --dry-run out.")
     folder = GeneratedFolder(base.generated_dir.resolve())
-    evaluator = SweepEvaluator(
-        Generation(folder, providers), trials, providers, finals.profiler, jobs
-    )
+    evaluator = Evaluator(Generation(folder, providers), trials, providers, finals.profiler)
     log = search_log(folder, operation, compiler)
     return ConfigurationSearch(
         operation, compiler, evaluator, log, limits, progress, baseline, likely

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from statistics import median
-from typing import Literal, Protocol
+from typing import Literal
 
 from actiondbg.errors import UsageError
 from actiondbg.kernels.errors import KernelError
@@ -16,12 +16,13 @@ from actiondbg.kernels.generated.layout import CONFIGURED
 from actiondbg.kernels.model.configuration import Configuration, Parameter
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.profiling.profiler import Profiler
 from actiondbg.kernels.providers.provider import Provider
 from actiondbg.kernels.results.row import Profile, Row
 from actiondbg.kernels.search.samplers import Point, Sampler, SamplerName, SearchSpace, make_sampler
 from actiondbg.kernels.search.trial import LogHeader, SearchTrial, TrialLog
 from actiondbg.kernels.sweep.generation import Generation
-from actiondbg.kernels.sweep.sweep import DispatchProfiler, Stages, Sweep
+from actiondbg.kernels.sweep.sweep import Stages, Sweep
 
 End = Literal["budget", "time", "space"]
 Origin = Literal["default", "predefined", "baseline", "found"]
@@ -393,21 +394,48 @@ class ConfigurationSearch:
         return "predefined" if predefined else "found"
 
 
-class Evaluator(Protocol):
-    """Compiles, verifies and measures kernels.
+class Evaluator:
+    """Compiles, verifies and measures kernels by sweeps, in the folder of generated kernels.
+
+    Nothing is compiled while a kernel is measured: that would disturb its times.
+
+    Args:
+        generation: writes the files of a dispatch.
+        stages: compile, verify and profile.
+        providers: of the configurations, by their names; the first is searched.
+        confirmation: profiles the finalists.
 
     Attributes:
-        jobs: how many it compiles and verifies at a time.
+        jobs: how many dispatches are compiled and verified at a time.
     """
 
-    jobs: int
+    def __init__(
+        self,
+        generation: Generation,
+        stages: Stages,
+        providers: Mapping[str, Provider],
+        confirmation: Profiler,
+    ) -> None:
+        self.jobs = stages.jobs
+        self._generation = generation
+        self._stages = stages
+        self._providers = providers
+        self._confirmation = confirmation
 
     def evaluate(self, dispatches: Sequence[Dispatch]) -> list[SearchTrial]:
         """Compile and verify dispatches at a time, then measure them in turn.
 
         A fault of a kernel is a verdict, no error.
         """
-        ...
+        for name in {each.configuration.provider for each in dispatches}.difference(
+            self._providers
+        ):
+            raise UsageError(
+                f"The provider {next(iter(self._providers))} made a configuration of the provider "
+                f"{name}: its 'configured' must name its own."
+            )
+        self._generation.write(dispatches)
+        return [_trial(row) for row in Sweep(self._stages, self._providers).run(dispatches)]
 
     def confirm(self, dispatches: Sequence[Dispatch]) -> list[Profile]:
         """Measure right kernels again, in turn, such that all see the same machine.
@@ -418,56 +446,10 @@ class Evaluator(Protocol):
         Raises:
             KernelError: a dispatch fails now.
         """
-        ...
-
-
-class SweepEvaluator:
-    """Evaluates by sweeps, in the folder of generated kernels.
-
-    Nothing is compiled while a kernel is measured: that would disturb its times.
-
-    Args:
-        generation: writes the files of a dispatch.
-        stages: compile, verify and profile.
-        providers: of the configurations, by their names; the first is searched.
-        confirmation: profiles the finalists.
-        jobs: how many dispatches are compiled and verified at a time.
-    """
-
-    def __init__(
-        self,
-        generation: Generation,
-        stages: Stages,
-        providers: Mapping[str, Provider],
-        confirmation: DispatchProfiler,
-        jobs: int,
-    ) -> None:
-        self.jobs = jobs
-        self._generation = generation
-        self._stages = stages
-        self._providers = providers
-        self._confirmation = confirmation
-
-    def evaluate(self, dispatches: Sequence[Dispatch]) -> list[SearchTrial]:
-        """Compile, verify and measure dispatches; see ``Evaluator``."""
-        for name in {each.configuration.provider for each in dispatches}.difference(
-            self._providers
-        ):
-            raise UsageError(
-                f"The provider {next(iter(self._providers))} made a configuration of the provider "
-                f"{name}: its 'configured' must name its own."
-            )
-        self._generation.write(dispatches)
-        return [
-            _trial(row) for row in Sweep(self._stages, self._providers, self.jobs).run(dispatches)
-        ]
-
-    def confirm(self, dispatches: Sequence[Dispatch]) -> list[Profile]:
-        """Measure right kernels again; see ``Evaluator``."""
         self._generation.write(dispatches)  # of a log whose folder was removed
         stages = Stages(self._stages.compiler, profiler=self._confirmation)
         profiles: list[Profile] = []
-        for row in Sweep(stages, self._providers, self.jobs).run(dispatches):
+        for row in Sweep(stages, self._providers).run(dispatches):
             if row.profile is None:
                 reason = row.verification.detail if row.verification else "it has no time"
                 raise KernelError(f"{row.dispatch.name} cannot be measured again: {reason}")

@@ -28,7 +28,7 @@ def make_stages(
     providers: Mapping[str, Provider],
     show: Callable[[str], None] | None = None,
     warn: Callable[[str], None] | None = None,
-) -> tuple[Stages, int]:
+) -> Stages:
     """Make the stages that settings ask for.
 
     Args:
@@ -36,9 +36,6 @@ def make_stages(
         providers: compile, by their names.
         show: prints a command that runs.
         warn: prints a sentence on what reports will lack.
-
-    Returns:
-        The stages, and how many dispatches are compiled at a time.
 
     Raises:
         ProviderMissing: a compiler is not installed.
@@ -48,7 +45,7 @@ def make_stages(
     cluster = None if settings.dask is None else ClusterCompiler(settings.dask)
     compilation = DispatchCompiler(settings, providers, cluster, show)
     if settings.dry_run:
-        return Stages(compilation), 1
+        return Stages(compilation)
     if settings.verify or settings.profile:
         need_packages("Running kernels", ("numpy",), "kernels")
     folder = GeneratedFolder(settings.generated_dir.resolve())
@@ -60,13 +57,13 @@ def make_stages(
     if settings.limit is not None:
         verifier = TimedVerifier(verifier, settings.limit, start)
     bisector = RowBisector(folder, providers, verifier, limit=settings.limit)
-    stages = Stages(
+    return Stages(
         compilation,
         verifier=verifier if settings.verify else None,
         profiler=_profiler(settings, start, warn) if settings.profile else None,
         bisector=bisector if settings.bisect else None,
+        jobs=settings.jobs if cluster is None else cluster.jobs,
     )
-    return stages, settings.jobs if cluster is None else cluster.jobs
 
 
 def _profiler(

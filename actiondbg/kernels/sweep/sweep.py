@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from threading import Event
-from typing import Protocol
 
-from actiondbg.kernels.bisection.row_bisector import can_be_bisected
+from actiondbg.kernels.bisection.row_bisector import RowBisector, can_be_bisected
 from actiondbg.kernels.execution.server_process import SERVERS
 from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.profiling.profiler import Kernel, Profiler
 from actiondbg.kernels.providers.provider import CompiledKernel, Provider
 from actiondbg.kernels.results.entry import entry_of
 from actiondbg.kernels.results.row import Profile, Row, Verdict, Verification
@@ -44,42 +44,18 @@ class SweepProgress:
 Report = Callable[[SweepProgress], None]
 
 
-class DispatchProfiler(Protocol):
-    """Measures the times of kernels, in turn."""
-
-    def profile(
-        self,
-        kernels: Sequence[tuple[Dispatch, CompiledKernel]],
-        candidates: Collection[str] | None = None,
-    ) -> dict[str, Profile | str]:
-        """Measure kernels in turn.
-
-        Args:
-            kernels: the dispatches with their code.
-            candidates: the names of those that can be the fastest, which is measured again.
-
-        Returns:
-            The times by the names of the dispatches, or a sentence on what went wrong.
-        """
-        ...
-
-
-class DispatchBisector(Protocol):
-    """Finds the action that makes a kernel wrong."""
-
-    def bisect(self, row: Row) -> Row:
-        """Return the row with the culprit."""
-        ...
-
-
 @dataclass(frozen=True)
 class Stages:
-    """What a sweep does with each dispatch; None for a stage that is left out."""
+    """What a sweep does with each dispatch; None for a stage that is left out.
+
+    ``jobs`` are compiled and verified at a time.
+    """
 
     compiler: DispatchCompiler
     verifier: DispatchVerifier | None = None
-    profiler: DispatchProfiler | None = None
-    bisector: DispatchBisector | None = None
+    profiler: Profiler | None = None
+    bisector: RowBisector | None = None
+    jobs: int = 1
 
 
 class Sweep:
@@ -94,12 +70,10 @@ class Sweep:
         self,
         stages: Stages,
         providers: Mapping[str, Provider],
-        jobs: int,
         report: Report | None = None,
     ) -> None:
         self.stages = stages
         self._providers = providers
-        self._jobs = jobs
         self._report = report
         self.rows: dict[str, Row] = {}
         self._interrupted = Event()
@@ -125,7 +99,7 @@ class Sweep:
         """Compile and verify in parallel, in the order of the dispatches."""
         stage = "compile" if self.stages.verifier is None else "compile and verify"
         self._interrupted.clear()
-        pool = ThreadPoolExecutor(self._jobs)
+        pool = ThreadPoolExecutor(self.stages.jobs)
         futures = [pool.submit(self._one, each) for each in dispatches]
         try:
             failed = 0
@@ -176,10 +150,10 @@ class Sweep:
             compiled.state.store_verification(references, verification)
         return verification
 
-    def _profile(self, profiler: DispatchProfiler, compiled: Sequence[CompiledDispatch]) -> None:
+    def _profile(self, profiler: Profiler, compiled: Sequence[CompiledDispatch]) -> None:
         """Profile what runs, the dispatches of an operation in turn; a wrong result has a time."""
         states = {each.dispatch.name: each.state for each in compiled}
-        groups: dict[str, list[tuple[Dispatch, CompiledKernel]]] = {}
+        groups: dict[str, list[Kernel]] = {}
         for each in compiled:
             if each.kernel is not None and _ended_well(self.rows[each.dispatch.name]):
                 group = groups.setdefault(each.dispatch.operation.name, [])
@@ -195,7 +169,7 @@ class Sweep:
             done += len(group)
             self._report_progress(SweepProgress("profile", done, total, operation))
 
-    def _bisect(self, bisector: DispatchBisector) -> None:
+    def _bisect(self, bisector: RowBisector) -> None:
         wrong = [row for row in self.rows.values() if can_be_bisected(row)]
         for done, row in enumerate(wrong, 1):
             self.rows[row.dispatch.name] = bisector.bisect(row)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil, prod, sqrt
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from actiondbg.errors import UsageError
 from actiondbg.kernels.execution.kernel import KernelBinary
@@ -21,9 +21,8 @@ from actiondbg.kernels.model.element_type import ElementType
 from actiondbg.kernels.model.operation import Operation
 from actiondbg.kernels.model.tensor import Tensor
 from actiondbg.kernels.problems.program_file import operations_of
-from actiondbg.kernels.profiling.timed_kernel import TimedKernel, calibrated_calls
+from actiondbg.kernels.profiling.timed_kernel import StartKernel, calibrated_calls
 from actiondbg.kernels.providers.iree.configurations import PROVIDER, lowering_of
-from actiondbg.kernels.providers.iree.lowering import Lowering
 from actiondbg.kernels.providers.iree.model_roots import ModelRoot, RootKey, root_key
 from actiondbg.kernels.providers.iree.tuning_spec import tuning_spec
 from actiondbg.kernels.providers.iree.whole_model import WholeModel
@@ -239,17 +238,11 @@ class ModelTuner:
         if not winners:
             return None
         path = self._settings.spec or self._folder / SPEC
-        tuned = _lowered(roots, winners)
+        chosen = [(each, winners[each.key]) for each in roots if each.key in winners]
+        lowered = [(root, lowering_of(configuration)) for root, configuration in chosen]
+        tuned = [(root, lowering) for root, lowering in lowered if lowering is not None]
         write_whole(path, tuning_spec(tuned).encode())
         return path
-
-
-def _lowered(
-    roots: Sequence[ModelRoot], winners: Mapping[RootKey, Configuration]
-) -> list[tuple[ModelRoot, Lowering]]:
-    """Return the roots of the winners, with their lowerings."""
-    pairs = [(each, lowering_of(winners[each.key])) for each in roots if each.key in winners]
-    return [(root, lowering) for root, lowering in pairs if lowering is not None]
 
 
 def _winner(result: SearchResult) -> Finalist | None:
@@ -263,17 +256,6 @@ def _winner(result: SearchResult) -> Finalist | None:
     if best is None or default is None or not best.is_clearly_faster(default):
         return None
     return best
-
-
-class ProgramProcess(TimedKernel, Protocol):
-    """A program in a process of its own; ``execution.kernel_process`` has the real one."""
-
-    def run(self, inputs: Sequence[np.ndarray]) -> np.ndarray:
-        """Call the program once, and return a result."""
-        ...
-
-
-StartProgram = Callable[[KernelBinary], AbstractContextManager[ProgramProcess]]
 
 
 @dataclass(frozen=True)
@@ -327,7 +309,7 @@ class WholeTimes:
 
 
 def compare_results(
-    first: Sequence[KernelBinary], second: Sequence[KernelBinary], start: StartProgram
+    first: Sequence[KernelBinary], second: Sequence[KernelBinary], start: StartKernel
 ) -> Agreement:
     """Compare the results of two compilations of a program, for the same random operands.
 
@@ -349,7 +331,7 @@ def compare_results(
 
 
 def measure_in_turn(
-    first: KernelBinary, second: KernelBinary, start: StartProgram, repetitions: int
+    first: KernelBinary, second: KernelBinary, start: StartKernel, repetitions: int
 ) -> WholeTimes:
     """Measure two compilations of a program in turn, so that both see the same machine.
 

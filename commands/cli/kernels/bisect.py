@@ -149,7 +149,7 @@ class _Line:
 
     def _bisect(self, kernels: Kernels) -> None:
         """Bisect the wrong kernels, and print each culprit when it is found."""
-        stages, _ = make_stages(kernels.settings, kernels.providers)
+        stages = make_stages(kernels.settings, kernels.providers)
         assert stages.verifier is not None  # the settings ask for it
         for name, row in self._rows.items():
             if not row.is_wrong:

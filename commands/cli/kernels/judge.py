@@ -73,6 +73,6 @@ def _judge(options: JudgeOptions) -> Judgement:
             memory=options.memory,
             limit=kernel.limit,
         )
-        stages, _ = make_stages(settings, {provider.name: provider})
+        stages = make_stages(settings, {provider.name: provider})
         assert stages.verifier is not None  # the settings ask for it
         return KernelJudge(kernel, provider, stages.verifier).judge(options.output)

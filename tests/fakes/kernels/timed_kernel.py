@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from actiondbg.kernels.errors import KernelCrashed, LoaderFailed
+from actiondbg.kernels.execution.kernel_process import KernelProcess
 
 if TYPE_CHECKING:
     import numpy as np
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from actiondbg.statistics.events import Event
 
 
-class FakeTimedKernel:
+class FakeTimedKernel(KernelProcess):
     """A kernel in no process.
 
     Args:
@@ -39,7 +39,7 @@ class FakeTimedKernel:
     ) -> None:
         self._name = name
         self._log = log
-        self._seconds = seconds
+        self._duration = seconds
         self._crashes_at = crashes_at
         self._loads = loads
         self._calls = iter(calls or ())
@@ -58,7 +58,7 @@ class FakeTimedKernel:
         if request == self._crashes_at:
             raise KernelCrashed("The kernel crashed: SIGSEGV.")
         self._log.append((self._name, calls))
-        return self._seconds(request) * calls, int(request == 0)
+        return self._duration(request) * calls, int(request == 0)
 
     def call_seconds(self) -> float | None:
         return next(self._calls, None)
@@ -67,14 +67,9 @@ class FakeTimedKernel:
         self.counted.append((calls, tuple(each.name for each in events)))
         return tuple(calls * (at + 1) for at in range(len(events)))
 
-    def __enter__(self) -> FakeTimedKernel:
+    def __enter__(self) -> Self:
         FakeTimedKernel.live += 1
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         FakeTimedKernel.live -= 1

@@ -11,6 +11,7 @@ from actiondbg.kernels.model.operation import Operation
 from actiondbg.kernels.providers.provider import CompiledKernel, Provider
 from actiondbg.kernels.providers.steps import CompilationSteps
 from actiondbg.kernels.results.row import Profile
+from actiondbg.kernels.search.search import Evaluator
 from actiondbg.kernels.search.trial import SearchTrial
 
 TILES: tuple[Parameter, ...] = (4, 8, 16, 32, 64, 128)
@@ -58,7 +59,7 @@ class TunedProvider(Provider):
         return Configuration("tuned", f"tuned_{name}", dict(choice))
 
 
-class KnownTimes:
+class KnownTimes(Evaluator):
     """An evaluator of ``TunedProvider``.
 
     Args:

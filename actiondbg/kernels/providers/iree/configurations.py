@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 
 from actiondbg.kernels.model.configuration import Configuration, Parameter
 from actiondbg.kernels.providers.iree.lowering import Lowering
-from actiondbg.kernels.providers.iree.target import Target, make_target
-from actiondbg.kernels.providers.iree.tiling import Tiling, levels
+from actiondbg.kernels.providers.iree.target import Target, target_of
+from actiondbg.kernels.providers.iree.tiling import Tiling
 
 PROVIDER = "iree"
 LEVELS = ("distribution", "cache_parallel", "vector_common_parallel", "vector_reduction")
@@ -72,7 +73,7 @@ def tiled(target: Target, tiling: Tiling, pipeline: str, applied_by: str) -> Con
     """
     parameters: dict[str, Parameter] = {
         **_target_parameters(target),
-        **levels(tiling),
+        **{name: list(sizes) for name, sizes in vars(tiling).items() if sizes},
         "pipeline": pipeline,
         "applied_by": applied_by,
     }
@@ -143,23 +144,18 @@ def tensor_core(
         batch: the number of loops over matrices.
     """
     name, mma = instruction
-    ones, zeros = [1] * batch, [0] * batch
+    zeros = [0] * batch
     rows, columns, depth = tile.shape
     mma_rows, mma_columns, mma_depth = mma_shape(mma)
-    subgroups = tile.threads[0] * tile.threads[1] * tile.threads[2] // subgroup_size(target)
+    subgroups = prod(tile.threads) // subgroup_size(target)
     across, down = _grid(subgroups, rows // mma_rows, columns // mma_columns)
-    parameters: dict[str, Parameter] = {
-        **_target_parameters(target),
-        "workgroup": [*ones, rows, columns, 0],
+    levels: dict[str, Parameter] = {
         "subgroup": [*zeros, rows // down // mma_rows, columns // across // mma_columns, 0],
         "reduction": [*zeros, 0, 0, depth // mma_depth],
         "mma_kind": mma,
         "workgroup_size": [subgroups * subgroup_size(target), 1, 1],
-        "stages": tile.stages,
-        "pipeline": "TileAndFuse",
-        "applied_by": "attribute",
     }
-    return Configuration(PROVIDER, _name(target, f"tile_config_{tile.name}_{name}"), parameters)
+    return _gpu(target, tile, name, batch, levels)
 
 
 def simt(target: Target, tile: GpuTile, batch: int = 0) -> Configuration:
@@ -170,23 +166,32 @@ def simt(target: Target, tile: GpuTile, batch: int = 0) -> Configuration:
         tile: of a workgroup.
         batch: the number of loops over matrices.
     """
-    ones, zeros = [1] * batch, [0] * batch
     rows, columns, depth = tile.shape
-    threads = tile.threads[0] * tile.threads[1] * tile.threads[2]
+    threads = prod(tile.threads)
     across = min(threads, columns // 4)
     down = threads // across
+    levels: dict[str, Parameter] = {
+        "thread": [*[1] * batch, rows // down, columns // across, 0],
+        "reduction": [*[0] * batch, 0, 0, depth],
+        "workgroup_size": [across, down, 1],
+    }
+    return _gpu(target, tile, "simt_ffma", batch, levels)
+
+
+def _gpu(
+    target: Target, tile: GpuTile, name: str, batch: int, levels: dict[str, Parameter]
+) -> Configuration:
+    """Return the configuration of a workgroup's tile, with the levels inside it."""
+    rows, columns, _ = tile.shape
     parameters: dict[str, Parameter] = {
         **_target_parameters(target),
-        "workgroup": [*ones, rows, columns, 0],
-        "thread": [*ones, rows // down, columns // across, 0],
-        "reduction": [*zeros, 0, 0, depth],
-        "workgroup_size": [across, down, 1],
+        "workgroup": [*[1] * batch, rows, columns, 0],
+        **levels,
         "stages": tile.stages,
         "pipeline": "TileAndFuse",
         "applied_by": "attribute",
     }
-    name = _name(target, f"tile_config_{tile.name}_simt_ffma")
-    return Configuration(PROVIDER, name, parameters)
+    return Configuration(PROVIDER, _name(target, f"tile_config_{tile.name}_{name}"), parameters)
 
 
 def mma_shape(mma: str) -> tuple[int, int, int]:
@@ -208,7 +213,7 @@ def _gpu_lowering(configuration: Configuration) -> Lowering:
     if mma:
         config["mma_kind"] = f"#iree_gpu.mma_layout<{mma}>"
         config["promote_operands"] = "[0, 1]"
-    target = make_target(str(parameters["device"]), str(parameters.get("arch", "")))
+    target = target_of(configuration)
     if mma and target.device == "cuda":
         config["convert_acc_gemm"] = ""  # as IREE chooses it for NVIDIA's instructions
     size = _list(parameters["workgroup_size"])

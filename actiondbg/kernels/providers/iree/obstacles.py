@@ -11,7 +11,7 @@ from actiondbg.kernels.model.configuration import Parameter
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.providers.iree.configurations import LEVELS, PARAMETERS, mma_shape, own_flags
 from actiondbg.kernels.providers.iree.root import is_product, root_loops
-from actiondbg.kernels.providers.iree.target import make_target, vector_bytes
+from actiondbg.kernels.providers.iree.target import target_of, vector_bytes
 
 # IREE refuses vectors of so many registers or more.
 _MOST_REGISTERS = 512
@@ -52,9 +52,8 @@ def _unknown_parameter(dispatch: Dispatch) -> str | None:
 
 
 def _unknown_target(dispatch: Dispatch) -> str | None:
-    parameters = dispatch.configuration.parameters
     try:
-        make_target(str(parameters.get("device", "cpu")), str(parameters.get("arch", "")))
+        target_of(dispatch.configuration)
     except UsageError as error:
         return str(error)
     return None

@@ -27,7 +27,7 @@ from actiondbg.kernels.providers.iree.lowering import (
     replace_lowering,
 )
 from actiondbg.kernels.providers.iree.root import root_loops
-from actiondbg.kernels.providers.iree.target import Target, cpu_identity, make_target
+from actiondbg.kernels.providers.iree.target import cpu_identity, make_target, target_of
 from actiondbg.kernels.providers.iree.toolchain import Toolchain
 from actiondbg.kernels.providers.provider import (
     CONFIGURED,
@@ -80,7 +80,7 @@ class IreeProvider(Provider):
         operation = dispatch.operation
         function = operation.function(root_attributes=attribute)
         # IREE cannot compile a dispatch for GPUs that does nothing.
-        is_timed = _target_of(dispatch.configuration).device == "cpu"
+        is_timed = target_of(dispatch.configuration).device == "cpu"
         return function + empty_call(operation) if is_timed else function
 
     def configured_step(self, dispatch: Dispatch) -> ConfiguredStep:
@@ -91,7 +91,7 @@ class IreeProvider(Provider):
         """
         configuration, binary = dispatch.configuration, "bisected.vmfb"
         compiler = self._tools.program("iree-compile")
-        flags = [*_target_of(configuration).flags, *flags_of(configuration)]
+        flags = [*target_of(configuration).flags, *flags_of(configuration)]
         source = [CONFIGURED]
         if lowering_of(configuration) is not None and applied_by(configuration) == "stage":
             source = [_EDITED, f"--compile-from={_STAGE}"]
@@ -114,7 +114,7 @@ class IreeProvider(Provider):
         return CompiledKernel(binaries[0], binaries[-1], applied, detail, flushes_denormals=True)
 
     def not_runnable(self, dispatch: Dispatch) -> str | None:
-        target = _target_of(dispatch.configuration)
+        target = target_of(dispatch.configuration)
         if target.device == "cpu":
             return self._tools.missing_runtime()
         return self._tools.missing_device(target.runtime_device)
@@ -136,7 +136,7 @@ class IreeProvider(Provider):
             The file that the rest of the compilation starts from, config_applied, and a sentence.
         """
         compiler = self._tools.program("iree-compile")
-        flags = [*_target_of(dispatch.configuration).flags, *flags_of(dispatch.configuration)]
+        flags = [*target_of(dispatch.configuration).flags, *flags_of(dispatch.configuration)]
         command = [compiler, *flags, CONFIGURED, f"--compile-to={_STAGE}", "-o", _CHOSEN]
         try:
             steps.run("iree-compile", command)
@@ -161,7 +161,7 @@ class IreeProvider(Provider):
         self, dispatch: Dispatch, folder: Path, steps: CompilationSteps, stage: str, batch: int
     ) -> KernelBinary:
         """Compile the rest."""
-        target = _target_of(dispatch.configuration)
+        target = target_of(dispatch.configuration)
         binary = "kernel.vmfb" if batch == 1 else f"kernel_batch_{batch}.vmfb"
         repeat = [f"--iree-hal-benchmark-dispatch-repeat-count={batch}"] if batch > 1 else []
         compiler = self._tools.program("iree-compile")
@@ -180,7 +180,7 @@ class IreeProvider(Provider):
 
     def _binary(self, dispatch: Dispatch, path: Path, batch: int) -> KernelBinary:
         """Describe a binary."""
-        target = _target_of(dispatch.configuration)
+        target = target_of(dispatch.configuration)
         settings: dict[str, str | int] = {"device": target.runtime_device, "batch": batch}
         loader = "actiondbg.kernels.providers.iree.module:load"
         if self._tools.build_dir is not None:
@@ -201,11 +201,6 @@ class IreeProvider(Provider):
             f"IREE {version} lacks the attributes of this configuration: install IREE 3.12 or "
             f"later, or use --default-config. {error}"
         )
-
-
-def _target_of(configuration: Configuration) -> Target:
-    parameters = configuration.parameters
-    return make_target(str(parameters.get("device", "cpu")), str(parameters.get("arch", "")))
 
 
 def _chosen_by_iree(dispatch: Dispatch, stage: str) -> tuple[Applied, str]:

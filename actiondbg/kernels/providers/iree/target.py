@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from actiondbg.errors import UsageError
+from actiondbg.kernels.model.configuration import Configuration
 
 # Of a target, the name of the device to the compiler and to the runtime, the option that takes an
 # architecture, and the architecture if none is named.
@@ -69,6 +70,12 @@ def make_target(device: str, arch: str = "") -> Target:
     if device not in _GPUS:
         raise UsageError(f"Unknown device '{device}'; iree has cpu, {', '.join(_GPUS)}.")
     return Target(device, arch or _GPUS[device][3])
+
+
+def target_of(configuration: Configuration) -> Target:
+    """Return the target of a configuration; see ``make_target``."""
+    parameters = configuration.parameters
+    return make_target(str(parameters.get("device", "cpu")), str(parameters.get("arch", "")))
 
 
 @lru_cache

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from actiondbg.kernels.model.operation import Operation
@@ -11,7 +10,7 @@ from actiondbg.kernels.providers.iree.root import channels_are_last, convolution
 
 @dataclass(frozen=True)
 class Tiling:
-    """The tile sizes of each level, one number a loop; 0 for a loop that the level leaves.
+    """The tile sizes of IREE's levels, one number a loop; 0 for a loop that the level leaves.
 
     Attributes:
         distribution: the tile of a workgroup.
@@ -162,14 +161,3 @@ def _multiple(vector: int, wanted: int, size: int) -> int:
     """Return a multiple of a vector up to a number, one that divides a size if any does."""
     candidates = range(wanted - wanted % vector, 0, -vector)
     return next((number for number in candidates if size % number == 0), wanted)
-
-
-def levels(tiling: Tiling) -> dict[str, Sequence[int]]:
-    """Return the levels that tile something, by their names in IREE."""
-    named = {
-        "distribution": tiling.distribution,
-        "cache_parallel": tiling.cache_parallel,
-        "vector_common_parallel": tiling.vector_common_parallel,
-        "vector_reduction": tiling.vector_reduction,
-    }
-    return {name: list(sizes) for name, sizes in named.items() if sizes}

@@ -12,12 +12,19 @@ from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.model.element_type import ElementType
 from actiondbg.kernels.operations.convolution import Conv2d
 from actiondbg.kernels.operations.matmul import Matmul
-from actiondbg.kernels.providers.iree import tiling
-from actiondbg.kernels.providers.iree.configurations import applied_by, flags_of, lowering_of, tiled
+from actiondbg.kernels.providers.iree.configurations import (
+    LEVELS,
+    MATMUL_PIPELINE,
+    applied_by,
+    flags_of,
+    lowering_of,
+    tiled,
+)
 from actiondbg.kernels.providers.iree.obstacles import find_obstacle
 from actiondbg.kernels.providers.iree.root import root_loops
 from actiondbg.kernels.providers.iree.target import Target, make_target
 from actiondbg.kernels.providers.iree.tiling import (
+    Tiling,
     convolution_tilings,
     matmul_tiling,
     matmul_tilings,
@@ -184,9 +191,10 @@ def test_a_device_that_iree_lacks_is_refused() -> None:
 
 
 def test_levels_without_tiles_are_left_out() -> None:
-    without_cache = tiling.Tiling((8, 8, 0), (), (4, 8, 0), (0, 0, 1))
+    without_cache = Tiling((8, 8, 0), (), (4, 8, 0), (0, 0, 1))
 
-    assert list(tiling.levels(without_cache)) == [
+    configuration = tiled(CPU, without_cache, MATMUL_PIPELINE, "attribute")
+    assert [name for name in configuration.parameters if name in LEVELS] == [
         "distribution",
         "vector_common_parallel",
         "vector_reduction",

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from actiondbg.kernels.bisection.row_bisector import RowBisector
 from actiondbg.kernels.generated.layout import GeneratedFolder
 from actiondbg.kernels.generated.manifest import read_manifest
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.operations.matmul import Matmul
+from actiondbg.kernels.profiling.profiler import Kernel, Measured, Profiler
 from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.results.row import Profile, Row, Verification
 from actiondbg.kernels.sweep.compilation import DispatchCompiler
@@ -40,7 +42,7 @@ class _Verifier:
         return Verification(sizes[dispatch.operation.loops[2].size])  # type: ignore[arg-type]
 
 
-class _Profiler:
+class _Profiler(Profiler):
     """Measures a second for each kernel."""
 
     def __init__(self) -> None:
@@ -48,14 +50,17 @@ class _Profiler:
 
     def profile(
         self,
-        kernels: Sequence[tuple[Dispatch, CompiledKernel]],
+        kernels: Sequence[Kernel],
         candidates: Collection[str] | None = None,
-    ) -> dict[str, Profile | str]:
+    ) -> Measured:
         self.candidates |= set(candidates or ())
         return {dispatch.name: Profile((1.0,)) for dispatch, _ in kernels}
 
 
-class _Bisector:
+class _Bisector(RowBisector):
+    def __init__(self) -> None:
+        pass
+
     def bisect(self, row: Row) -> Row:
         return replace(row, culprit="#3")
 
@@ -66,8 +71,8 @@ def _sweep(
     providers = {"copying": provider}
     given = SweepSettings(generated_dir=folder, force_compile=force)
     compiler = DispatchCompiler(given, providers)
-    stages = Stages(compiler, verifier or _Verifier(), _Profiler(), _Bisector())
-    return Sweep(stages, providers, jobs=2)
+    stages = Stages(compiler, verifier or _Verifier(), _Profiler(), _Bisector(), jobs=2)
+    return Sweep(stages, providers)
 
 
 def _generate(folder: Path, provider: CopyingProvider) -> list[Dispatch]:
@@ -170,7 +175,7 @@ def _verdict_after(folder: Path, profiler: _Profiler) -> Verification:
     provider = CopyingProvider()
     dispatch = _generate(folder, provider)[0]
     stages = _sweep(folder, provider).stages
-    sweep = Sweep(replace(stages, profiler=profiler), {"copying": provider}, jobs=1)
+    sweep = Sweep(replace(stages, profiler=profiler), {"copying": provider})
     (row,) = sweep.run([dispatch])
     assert row.verification is not None
     return row.verification
@@ -180,9 +185,9 @@ def test_a_binary_that_changes_while_it_is_measured_is_no_success(tmp_path: Path
     class Replacing(_Profiler):
         def profile(
             self,
-            kernels: Sequence[tuple[Dispatch, CompiledKernel]],
+            kernels: Sequence[Kernel],
             candidates: Collection[str] | None = None,
-        ) -> dict[str, Profile | str]:
+        ) -> Measured:
             for _, compiled in kernels:
                 compiled.profile.path.write_text("// copying nothing")
             return super().profile(kernels, candidates)
@@ -199,9 +204,9 @@ def test_a_kernel_faster_than_the_machine_is_no_success(
     class Fast(_Profiler):
         def profile(
             self,
-            kernels: Sequence[tuple[Dispatch, CompiledKernel]],
+            kernels: Sequence[Kernel],
             candidates: Collection[str] | None = None,
-        ) -> dict[str, Profile | str]:
+        ) -> Measured:
             flops = Matmul(8, 8, 8).flops
             return {each.name: Profile((flops / 1e9,), peak_gflops=peak) for each, _ in kernels}
 
@@ -240,7 +245,7 @@ def test_an_interrupt_keeps_the_rows_that_are_done(tmp_path: Path) -> None:
         if progress.done == 2:
             raise KeyboardInterrupt
 
-    sweep = Sweep(sweep.stages, {"copying": provider}, jobs=1, report=interrupt)
+    sweep = Sweep(sweep.stages, {"copying": provider}, report=interrupt)
     with pytest.raises(KeyboardInterrupt):
         sweep.run(dispatches)
     assert len(sweep.rows) == 2

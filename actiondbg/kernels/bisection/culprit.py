@@ -53,7 +53,6 @@ class KernelCulprit:
 
     @property
     def is_found(self) -> bool:
-        """Whether there is a culprit."""
         return self.verdict == "found"
 
     @property
@@ -73,7 +72,6 @@ class KernelCulprit:
 
 
 def kernel_culprit(result: Result) -> KernelCulprit:
-    """Return the culprit of a bisection's result."""
     ended = KernelCulprit(
         result.verdict,
         result.message,
@@ -96,13 +94,7 @@ def kernel_culprit(result: Result) -> KernelCulprit:
 
 @dataclass(frozen=True)
 class BisectedKernel:
-    """A wrong kernel with its culprit.
-
-    Attributes:
-        dispatch: of the kernel.
-        verdict: of its verification.
-        culprit: the result of its bisection.
-    """
+    """A wrong kernel with its culprit."""
 
     dispatch: Dispatch
     verdict: Verdict
@@ -128,7 +120,6 @@ class CulpritGroup:
 
     @property
     def is_found(self) -> bool:
-        """Whether there is a culprit."""
         return self.example.culprit.is_found
 
 

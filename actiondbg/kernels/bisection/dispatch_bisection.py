@@ -182,12 +182,7 @@ def _continued(run: _Run, output: Path) -> Result:
 
 
 class StoredCulprit:
-    """The culprit of a dispatch, in ``culprit.json``: of one kernel, source and actiondbg.
-
-    Args:
-        folder: of the dispatch, with ``configured.mlir`` and ``kernel.json``.
-        mode: of the bisection.
-    """
+    """The culprit of a dispatch, in ``culprit.json``: of one kernel, source and actiondbg."""
 
     def __init__(self, folder: Path, mode: Mode) -> None:
         self._path = folder / CULPRIT
@@ -208,13 +203,10 @@ class StoredCulprit:
         return stored.culprit
 
     def write(self, culprit: KernelCulprit) -> None:
-        """Store the culprit."""
         write_whole(self._path, to_json(_Stored(self._key, culprit)))
 
 
 @dataclass(frozen=True)
 class _Stored:
-    """The content of the file."""
-
     key: str
     culprit: KernelCulprit

@@ -53,8 +53,6 @@ class WrongKernel:
 
 @dataclass(frozen=True)
 class _Stored:
-    """The content of the file."""
-
     version: int
     kind: str
     operation: msgspec.Raw
@@ -65,11 +63,7 @@ class _Stored:
 
 
 def write_kernel(path: Path, kernel: WrongKernel) -> None:
-    """Write the file.
-
-    Raises:
-        OSError: it cannot be written.
-    """
+    """Write the file."""
     operation, configuration = kernel.dispatch.operation, kernel.dispatch.configuration
     fields = msgspec.Raw(to_json(operation))
     stored = _Stored(
@@ -105,13 +99,7 @@ def read_kernel(path: Path) -> WrongKernel:
 
 
 class KernelJudge:
-    """Judges outputs of the configured step of a wrong kernel.
-
-    Args:
-        kernel: that is wrong.
-        provider: finishes it.
-        verifier: runs it.
-    """
+    """Judges outputs of the configured step of a wrong kernel."""
 
     def __init__(
         self, kernel: WrongKernel, provider: StepwiseProvider, verifier: DispatchVerifier
@@ -163,12 +151,7 @@ class KernelJudge:
 
 
 class KernelOracle(Command):
-    """The oracle of a bisection: ``KernelJudge`` in this process, and as a command in a script.
-
-    Args:
-        judge: of the outputs.
-        file: describes the kernel for the command.
-    """
+    """The oracle of a bisection: ``KernelJudge`` in this process, and as a command in a script."""
 
     def __init__(self, judge: KernelJudge, file: Path) -> None:
         program = (

@@ -92,13 +92,7 @@ def small_operations() -> list[Operation]:
 
 
 def random_dispatches(operations: Sequence[Operation], count: int, seed: int = 0) -> list[Dispatch]:
-    """Return dispatches of random pipelines for the provider mlir, over the operations in turn.
-
-    Args:
-        operations: each gets as many pipelines as the others, or one more.
-        count: of dispatches.
-        seed: of the pipelines.
-    """
+    """Return dispatches of random pipelines for the provider mlir, over the operations in turn."""
     return [
         Dispatch(
             operations[index % len(operations)],

@@ -18,19 +18,7 @@ from actiondbg.kernels.verification.verifier import DispatchVerifier
 
 
 class RowBisector:
-    """Finds the culprits of wrong rows; a bisection that fails is a row without a culprit.
-
-    Args:
-        folder: of the generated kernels.
-        providers: by their names.
-        verifier: runs the kernels of the trials.
-        mode: of the bisections.
-        limit: of the kernels' times, or None.
-        progress: called with each change of the progress of a bisection.
-
-    Attributes:
-        bisected: the kernels so far.
-    """
+    """Finds the culprits of wrong rows; a bisection that fails is a row without a culprit."""
 
     def __init__(
         self,

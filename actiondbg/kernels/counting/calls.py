@@ -75,7 +75,6 @@ class Calls:
 
     @property
     def size(self) -> int:
-        """The number of calls."""
         return len(self.function)
 
     @property
@@ -120,15 +119,11 @@ class _Log(NamedTuple):
 
 
 def has_counts(folder: Path) -> bool:
-    """Whether a folder has counts."""
     return folder.is_dir() and any(folder.glob(f"*{_NAMES}"))
 
 
 def read_calls(folder: Path) -> Calls:
     """Read the counts of all processes.
-
-    Args:
-        folder: the folder that the library wrote to.
 
     Raises:
         CountsUnreadable: a file is not one of the library.
@@ -222,7 +217,6 @@ def _text(name: bytes) -> str:
 def _joined(
     functions: list[Function], logs: Sequence[_Log], events: list[str], notes: list[str]
 ) -> Calls:
-    """Join the calls of all threads."""
     counted = dict.fromkeys(name for log in logs for name in log.events)
     events = [name for name in events if name in counted or name + USER_ONLY not in counted]
     columns = list(dict.fromkeys((*events, *counted)))

@@ -24,10 +24,6 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 def write_csv_files(calls: Calls, folder: Path) -> list[Path]:
     """Write one row per call, and one per function; missing counts are empty.
 
-    Args:
-        calls: the calls.
-        folder: the folder of the files, created if missing.
-
     Raises:
         OSError: a file cannot be written.
     """

@@ -38,7 +38,6 @@ class FunctionTotal:
     means: dict[str, float | None]
 
     def as_json(self) -> dict[str, object]:
-        """Return the total as ``--json`` prints it."""
         return {
             "library": self.function.library,
             "name": self.function.name,
@@ -68,7 +67,6 @@ class ThreadTotal:
     cpus: dict[int, int]
 
     def as_json(self) -> dict[str, object]:
-        """Return the total as ``--json`` prints it."""
         cpus = {str(cpu): calls for cpu, calls in self.cpus.items()}
         return {
             **self.thread._asdict(),
@@ -94,11 +92,9 @@ class CallStatistics:
 
     @property
     def calls(self) -> int:
-        """The number of calls."""
         return len(self.quantities[0].values)
 
     def as_json(self) -> dict[str, object]:
-        """Return the statistics as ``--json`` prints them."""
         return {
             "thread": self.thread._asdict() if self.thread else None,
             "calls": self.calls,
@@ -124,7 +120,6 @@ class CallCost:
     statistics: list[CallStatistics]
 
     def as_json(self) -> dict[str, object]:
-        """Return the cost as ``--json`` prints it."""
         return {
             "calls": self.calls.size,
             "events": list(self.calls.events),
@@ -179,7 +174,6 @@ def cost_of(calls: Calls, selection: CallSelection) -> CallCost:
 
 
 def nodes_of_cpus(folder: Path = Path("/sys/devices/system/node")) -> dict[int, int]:
-    """Return the memory node of each CPU."""
     nodes: dict[int, int] = {}
     for path in folder.glob("node[0-9]*/cpulist"):
         node = int(path.parent.name.removeprefix("node"))

@@ -50,11 +50,7 @@ def unwritten(result: numpy.ndarray) -> numpy.ndarray:
 
 
 class GuardedBuffer:
-    """The memory of a tensor, between pages that cannot be accessed.
-
-    Args:
-        tensor: names the buffer in messages, and has its shape and type.
-    """
+    """The memory of a tensor, between pages that cannot be accessed."""
 
     def __init__(self, tensor: Tensor) -> None:
         page = mmap.PAGESIZE

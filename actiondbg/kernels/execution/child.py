@@ -169,7 +169,6 @@ def _limit(memory: int | None, result: int) -> None:
 
 
 def _data_size() -> int:
-    """Return the bytes that RLIMIT_DATA counts now."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) << 10 for line in lines if line.startswith("VmData:"))
 

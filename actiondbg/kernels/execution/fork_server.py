@@ -34,11 +34,7 @@ class _Child:
 
 
 class ForkServer:
-    """Forks a process for each request, and reports how it ended.
-
-    Args:
-        control: the socket for requests.
-    """
+    """Forks a process for each request, and reports how it ended."""
 
     def __init__(self, control: socket.socket) -> None:
         self._control = control

@@ -257,7 +257,6 @@ class KernelProcess(Closeable):
         self._end()
 
     def _end(self) -> _End:
-        """Wait for the end of the process."""
         report = b""
         with contextlib.suppress(ConnectionResetError):
             report = self._life.recv(PACKET)

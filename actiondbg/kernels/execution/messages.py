@@ -83,7 +83,6 @@ class Reply:
     counts: tuple[int, ...] = ()
 
     def encode(self) -> bytes:
-        """Return the packet."""
         fields = (self.problem, self.message[:MESSAGE], self.seconds, self.switches, self.counts)
         return json.dumps(fields).encode()
 

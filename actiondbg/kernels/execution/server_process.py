@@ -26,11 +26,7 @@ _PROGRAM = (
 
 
 class ServerProcess:
-    """A running fork server.
-
-    Args:
-        module: of the loaders, which the server imports.
-    """
+    """A running fork server."""
 
     def __init__(self, module: str) -> None:
         self._socket, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

@@ -40,8 +40,6 @@ class StoredKernel:
 
 @dataclass(frozen=True)
 class _Verified:
-    """The content of ``verified.json``."""
-
     key: str
     verification: Verification
 

@@ -36,7 +36,6 @@ class GeneratedFolder:
         return self.path / "manifest.json"
 
     def of_operation(self, operation: Operation) -> Path:
-        """Return the folder of an operation."""
         return self.path / operation.kind / operation.name
 
     def source(self, operation: Operation) -> Path:
@@ -44,7 +43,6 @@ class GeneratedFolder:
         return self.of_operation(operation) / f"{operation.name}.mlir"
 
     def of_dispatch(self, dispatch: Dispatch) -> Path:
-        """Return the folder of a dispatch."""
         return self.of_operation(dispatch.operation) / dispatch.configuration.name
 
     def configured(self, dispatch: Dispatch) -> Path:

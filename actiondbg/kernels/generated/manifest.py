@@ -30,8 +30,6 @@ class _Entry:
 
 @dataclass(frozen=True)
 class _Stored:
-    """The content of the file."""
-
     version: int
     entries: list[_Entry]
 

@@ -36,7 +36,6 @@ class ElementType(Enum):
 
     @property
     def is_float(self) -> bool:
-        """Whether the type is of floating point."""
         return self.value in _PRECISION
 
     @property

@@ -24,12 +24,10 @@ class Tensor:
 
     @property
     def elements(self) -> int:
-        """The number of elements."""
         return prod(self.shape)
 
     @property
     def bytes(self) -> int:
-        """The size in bytes."""
         return self.elements * self.type.size
 
     @property

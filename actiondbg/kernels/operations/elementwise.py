@@ -122,7 +122,6 @@ class Elementwise(Operation):
             return %chain : {self.result.mlir}"""  # noqa: E501
 
     def _lines(self) -> str:
-        """Return the lines of the region."""
         element = self.result_type.value
         lines: list[str] = []
         operands = [f"%e{at}" for at in range(len(self.inputs))]
@@ -140,7 +139,6 @@ class Elementwise(Operation):
         return "\n".join([*lines, f"linalg.yield {current} : {element}"])
 
     def _step(self, step: str, current: str, further: str) -> str:
-        """Return an operation with its operands."""
         element = self.result_type
         if further:
             return f"{arithmetic(step, element)} {current}, {further}"
@@ -176,7 +174,6 @@ class Elementwise(Operation):
 def _apply(
     step: str, current: np.ndarray, magnitude: np.ndarray, operand: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the value of a step, and its magnitude."""
     import numpy
 
     absolute = numpy.abs(operand)

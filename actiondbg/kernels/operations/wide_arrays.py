@@ -34,7 +34,6 @@ def minimum(lhs: np.ndarray, rhs: np.ndarray) -> np.ndarray:
 
 
 def absolute_product(lhs: np.ndarray, rhs: np.ndarray) -> np.ndarray:
-    """Return the product of the absolute values of wide arrays."""
     import numpy
 
     return product(numpy.abs(lhs), numpy.abs(rhs))

@@ -47,12 +47,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Window:
-    """A two-dimensional window, which stays inside the image: there is no padding.
-
-    Attributes:
-        rows: along the height.
-        columns: along the width.
-    """
+    """A two-dimensional window, which stays inside the image: there is no padding."""
 
     rows: Axis
     columns: Axis
@@ -69,7 +64,6 @@ class Window:
 
     @property
     def attributes(self) -> str:
-        """The attributes of strides and dilations."""
         strides = f"dense<[{self.rows.stride}, {self.columns.stride}]> : tensor<2xi64>"
         dilations = f"dense<[{self.rows.dilation}, {self.columns.dilation}]> : tensor<2xi64>"
         return f"dilations = {dilations}, strides = {strides}"
@@ -143,7 +137,6 @@ class WindowedOperation(Operation):
 
     @property
     def window(self) -> Window:
-        """The window."""
         return Window(
             Axis(self.height, self.kernel_h, self.stride_h, self.dilation_h),
             Axis(self.width, self.kernel_w, self.stride_w, self.dilation_w),
@@ -151,7 +144,6 @@ class WindowedOperation(Operation):
 
     @property
     def image(self) -> tuple[int, ...]:
-        """The shape of the images."""
         return (self.batch, self.height, self.width, self.channels)
 
     @property

@@ -46,7 +46,6 @@ def problem_operations(entry: object) -> list[Operation]:
 
 
 def _check_names(kind: type[Operation], given: _Fields) -> None:
-    """Check that all fields are known, and none is missing."""
     fields = {each.name: each for each in dataclasses.fields(kind)}
     for name in given:
         if name not in fields:
@@ -85,16 +84,11 @@ def _operation(kind: type[Operation], fields: _Fields) -> Operation:
 
 
 def _size_fields(kind: type[Operation]) -> list[str]:
-    """Return the fields of a kind that are sizes."""
     return [each.name for each in dataclasses.fields(kind) if each.type in ("int", int)]
 
 
 def _parse_types(text: str) -> list[_Types]:
-    """Return the types of a list such as ``f32,i8-i32``: of operands, or of operands and result.
-
-    Raises:
-        UsageError: a type is unknown.
-    """
+    """Return the types of a list such as ``f32,i8-i32``: of operands, or of operands and result."""
     known = {each.value: each for each in ElementType if each is not ElementType.I1}
     pairs: list[_Types] = []
     for word in text.split(","):
@@ -109,7 +103,6 @@ def _parse_types(text: str) -> list[_Types]:
 
 
 def _type_fields(kind: type[Operation], types: _Types) -> dict[str, ElementType]:
-    """Return the values of the fields of element types."""
     operand, result = types
     return {
         each.name: result if each.name.startswith("result") else operand

@@ -21,7 +21,6 @@ SPLIT_K_SLICES = (2, 4, 16, 18)
 
 
 def named_sets() -> list[str]:
-    """Return the names of the sets."""
     return list(_SETS)
 
 

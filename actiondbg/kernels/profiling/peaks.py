@@ -144,7 +144,6 @@ def _measured(program: Path) -> str:
 
 
 def parse_peaks(text: str) -> MachinePeaks:
-    """Return the peaks that the program printed."""
     gflops: dict[str, float] = {}
     levels: list[Level] = []
     for line in text.splitlines():

@@ -99,7 +99,6 @@ class Profiler:
         return measured
 
     def _measure(self, group: Sequence[Kernel]) -> Measured:
-        """Measure kernels in turn; one that fails leaves the turn."""
         failed: Measured = {}
         with ExitStack() as processes:
             live: dict[str, _Live] = {}

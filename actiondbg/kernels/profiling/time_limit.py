@@ -31,18 +31,11 @@ class TimeLimit:
     verdict: Verdict = "TOO SLOW"
 
     def exceeds(self, seconds: float) -> bool:
-        """Whether a time is beyond the limit."""
         return (seconds > self.seconds) == (self.verdict == "TOO SLOW")
 
 
 class TimedVerifier:
-    """Verifies kernels, and measures the right kernels.
-
-    Args:
-        verifier: compares their results.
-        limit: decides the verdict on right kernels.
-        start: starts a kernel in a process of its own.
-    """
+    """Verifies kernels, and measures the right kernels."""
 
     def __init__(self, verifier: DispatchVerifier, limit: TimeLimit, start: StartKernel) -> None:
         self._verifier = verifier
@@ -50,11 +43,9 @@ class TimedVerifier:
         self._start = start
 
     def identity(self, dispatch: Dispatch) -> str:
-        """Return what the verdict depends on; see DispatchVerifier."""
         return f"{self._verifier.identity(dispatch)} {self._limit}"
 
     def verify(self, dispatch: Dispatch, compiled: CompiledKernel) -> Verification:
-        """Verify and measure a kernel; see DispatchVerifier."""
         verification = self._verifier.verify(dispatch, compiled)
         if verification.verdict != "SUCCESS":
             return verification

@@ -63,7 +63,6 @@ def defining_operation(value: ir.Value) -> ir.Operation | None:
 
 
 def tensor_shape(kind: ir.Type) -> tuple[int, ...]:
-    """Return the shape of a tensor type."""
     return tuple(cast("Any", kind).shape)
 
 
@@ -73,5 +72,4 @@ def element_name(kind: ir.Type) -> str:
 
 
 def integer_attribute(operation: ir.Operation, name: str) -> int:
-    """Return the value of an attribute that is an integer."""
     return cast("Any", operation.attributes[name]).value

@@ -49,7 +49,6 @@ class CutProgram:
 
 
 def cut(program: ir.Module) -> CutProgram:
-    """Cut the groups of linalg operations out of a program."""
     operations: dict[str, ModelOperation] = {}
     left_out: list[str] = []
     for block in _blocks(program.operation):
@@ -78,11 +77,7 @@ def _blocks(program: ir.Operation) -> list[ir.Block]:
 
 
 class _Extraction:
-    """Clones a group into a function; what it reads from outside becomes arguments.
-
-    Args:
-        group: to be cloned.
-    """
+    """Clones a group into a function; what it reads from outside becomes arguments."""
 
     def __init__(self, group: OperationGroup) -> None:
         self._group = group
@@ -90,11 +85,7 @@ class _Extraction:
         self._copies: dict[ir.Value, ir.Value] = {}
 
     def operation(self) -> ModelOperation:
-        """Return the group as an operation.
-
-        Raises:
-            NoReference: it computes one number, or an operand is no tensor of an element type.
-        """
+        """Return the group as an operation."""
         from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
         from mlir.dialects import func  # pyright: ignore[reportMissingTypeStubs]
 
@@ -225,13 +216,7 @@ class _Extraction:
     def _clone(
         self, member: StructuredOperation, destination: ir.Value, taker: ir.Operation
     ) -> None:
-        """Append a member, after what it needs.
-
-        Args:
-            member: to be appended.
-            destination: of the function.
-            taker: the operation that writes to it first.
-        """
+        """Append a member, after what it needs."""
         from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
 
         for value in _read(member):
@@ -279,7 +264,6 @@ class _Extraction:
         self._copies[value] = self._append(operation).results[0]
 
     def _append(self, operation: ir.Operation) -> ir.Operation:
-        """Append a clone whose operands are the copies."""
         clone = operation.clone().operation
         for each in (clone, *nested_operations(clone)):
             for at, value in enumerate(each.operands):
@@ -360,7 +344,6 @@ def _symbol(
 
 
 def _work(member: StructuredOperation) -> int:
-    """Return the arithmetic operations of a member."""
     inside = nested_operations(member.operation)
     each = sum(_ARITHMETIC.match(operation.name) is not None for operation in inside)
     return each * prod(member.sizes)

@@ -247,11 +247,7 @@ class _Interpreter:
 
 
 def _extracted(source: BoundedArray, indices: Sequence[BoundedArray]) -> BoundedArray:
-    """Return the elements of tensor.extract.
-
-    Raises:
-        NoReference: an index is outside of the tensor, where the result is not defined.
-    """
+    """Return the elements of tensor.extract."""
     places = tuple(each.values for each in indices)
     for place, size in zip(places, source.values.shape, strict=True):
         if place.size and not (place.min() >= 0 and place.max() < size):
@@ -281,11 +277,7 @@ def _factors(operation: StructuredOperation, combine: ir.Operation) -> tuple[int
 
 
 def _constant(operation: ir.Operation) -> BoundedArray:
-    """Return a constant: not exact in a sum of integers if it has a fraction.
-
-    Raises:
-        NoReference: its type is none of arrays'.
-    """
+    """Return a constant: not exact in a sum of integers if it has a fraction."""
     from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
 
     attribute = operation.attributes["value"]
@@ -305,11 +297,7 @@ def _constant(operation: ir.Operation) -> BoundedArray:
 
 
 def _comparison(operation: ir.Operation, operands: list[BoundedArray]) -> BoundedArray:
-    """Return the result of arith.cmpi or arith.cmpf.
-
-    Raises:
-        NoReference: the predicate is unsigned, or constant.
-    """
+    """Return the result of arith.cmpi or arith.cmpf."""
     predicate = integer_attribute(operation, "predicate")
     of_integers = operation.name == "arith.cmpi"
     names = tuple(_COMPARISONS) if of_integers else _ORDERED_PREDICATES
@@ -375,11 +363,7 @@ def _range(loop: int, sizes: tuple[int, ...]) -> np.ndarray:
 
 
 def _order(indexing: ir.AffineMap) -> list[int]:
-    """Return the loops that the dimensions of a result are.
-
-    Raises:
-        NoReference: a dimension is something else.
-    """
+    """Return the loops that the dimensions of a result are."""
     loops = dimensions(indexing)
     if None in loops:
         raise NoReference(f"The reference does not interpret a result with the map {indexing}.")

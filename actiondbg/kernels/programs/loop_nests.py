@@ -164,11 +164,7 @@ def loop_nests(text: str, symbol: str) -> str:
 
 
 class _Writer:
-    """Writes one function.
-
-    Args:
-        block: its body.
-    """
+    """Writes one function."""
 
     def __init__(self, block: ir.Block) -> None:
         self._block = block
@@ -180,11 +176,7 @@ class _Writer:
         self._last_use = _last_uses(block)
 
     def write(self, symbol: str) -> str:
-        """Return the function.
-
-        Raises:
-            NoLoops: an operation or a type is not written as loops.
-        """
+        """Return the function."""
         arguments = list(self._block.arguments)
         parameters: list[str] = []
         for at, each in enumerate(arguments):
@@ -318,7 +310,6 @@ class _Writer:
         return [f"{'  ' * depth}#pragma omp simd reduction({clause} : sum)"]
 
     def _read_values(self, nest: StructuredOperation) -> set[ir.Value]:
-        """Return the arguments of a body that it uses."""
         return {each for each in nest.body.arguments if any(True for _ in each.uses)}
 
     def _element(self, value: ir.Value, indexing: ir.AffineMap) -> str:
@@ -464,17 +455,12 @@ def _last_uses(block: ir.Block) -> dict[ir.Value, int]:
 
 
 def _nest(statement: str, size: int) -> Iterator[str]:
-    """Yield a loop over all elements of a buffer."""
     yield f"  for (int64_t i = 0; i < {size}; ++i)"
     yield f"    {statement}"
 
 
 def _c(kind: str) -> str:
-    """Return a type in C.
-
-    Raises:
-        NoLoops: loops are not written for it.
-    """
+    """Return a type in C."""
     if kind not in _TYPES:
         raise NoLoops(f"Loops in C are not written for the type {kind}.")
     return _TYPES[kind]

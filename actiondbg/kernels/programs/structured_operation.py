@@ -35,7 +35,6 @@ class StructuredOperation:
 
     @property
     def name(self) -> str:
-        """The name, such as ``linalg.matmul``."""
         return self.operation.name
 
     @property
@@ -50,7 +49,6 @@ class StructuredOperation:
 
     @property
     def result(self) -> ir.Value:
-        """The result."""
         return self.operation.results[0]
 
     @property
@@ -60,7 +58,6 @@ class StructuredOperation:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The sizes of the loops."""
         return tuple(loop.size for loop in self.loops)
 
     @property
@@ -70,12 +67,10 @@ class StructuredOperation:
 
     @property
     def is_reduction(self) -> bool:
-        """Whether a loop is a reduction."""
         return any(loop.type == "reduction" for loop in self.loops)
 
     @property
     def yielded(self) -> ir.Value:
-        """What the body yields."""
         operations = self.body.operations
         return operations[len(operations) - 1].operation.operands[0]
 
@@ -117,7 +112,6 @@ def combination(operation: StructuredOperation) -> ir.Operation | None:
 
 
 def is_identity(indexing: ir.AffineMap) -> bool:
-    """Whether a map leaves indices as they are."""
     from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
 
     identity = ir.AffineMap.get_identity(indexing.n_dims, indexing.context)

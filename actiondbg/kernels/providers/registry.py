@@ -61,7 +61,6 @@ def make_provider(name: str, settings: ProviderSettings = _DEFAULT) -> Provider:
 
 
 def _mlir(settings: ProviderSettings) -> Provider:
-    """Make the provider ``mlir``, which needs none of the settings."""
     from actiondbg.kernels.providers.mlir.provider import MlirProvider
 
     return MlirProvider()
@@ -71,7 +70,6 @@ register("mlir", _mlir)
 
 
 def _iree(settings: ProviderSettings) -> Provider:
-    """Make the provider of IREE; its modules are imported when it is used."""
     from actiondbg.kernels.providers.iree.provider import IreeProvider
 
     return IreeProvider(settings)
@@ -81,7 +79,6 @@ register("iree", _iree)
 
 
 def _c(settings: ProviderSettings) -> Provider:
-    """Make the provider ``c``, which needs none of the settings."""
     from actiondbg.kernels.providers.c.provider import CProvider
 
     return CProvider()

@@ -99,7 +99,6 @@ class LibraryKernel:
         self._timer.restype = ctypes.c_double
 
     def run(self, inputs: Sequence[np.ndarray]) -> np.ndarray:
-        """Call the kernel once; see LoadedKernel."""
         # Imported here: what parses the module's names needs no NumPy.
         from actiondbg.kernels.execution.buffers import allocate
 
@@ -108,11 +107,9 @@ class LibraryKernel:
         return result
 
     def time(self, inputs: Sequence[np.ndarray], calls: int) -> float:
-        """Time several calls; see LoadedKernel."""
         return self._time(inputs, calls, empty=False)
 
     def call_seconds(self, inputs: Sequence[np.ndarray]) -> float:
-        """Time a function that does nothing; see TimedCall."""
         return self._time(inputs, _EMPTY_CALLS, empty=True) / _EMPTY_CALLS
 
     def _time(self, inputs: Sequence[np.ndarray], calls: int, *, empty: bool) -> float:

@@ -21,10 +21,6 @@ class CompilationSteps:
         seconds: the time limit of a command.
         dry_run: prints commands by ``show`` instead of running them.
         show: prints one command, or None.
-
-    Attributes:
-        seconds: the time limit of a command.
-        lines: the command lines so far.
     """
 
     def __init__(

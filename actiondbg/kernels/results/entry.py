@@ -17,30 +17,16 @@ _NOT_COMPILED = Compilation(None)
 class Entry:
     """One line of a report.
 
+    The fields from ``seconds`` on are those of Profile and of Row.
+
     Attributes:
-        dispatch: the name of the dispatch.
         kind: of the operation, such as "matmul".
-        operation: the name of the operation.
-        provider: the name of the provider.
-        configuration: the name of the configuration.
         arguments: of the operation, such as m, n and k, as text.
         parameters: of the configuration, as text.
-        tags: leading columns.
         flops: the arithmetic operations of one call.
         bytes: the bytes that one call has to read and write at least.
-        seconds: of one call, one number a repetition; empty if it was not profiled.
-        switches: the involuntary context switches while they were measured.
-        confirmed: the least seconds of one call when the winner was measured again, or None.
-        call_seconds: what a call of a function that does nothing takes, of each of these times;
-            None if it was not measured.
-        counts: the events of one call, by their names.
-        peak_gflops: the machine's measured peak for the operation's type, or None.
-        peak_bandwidth: the measured bandwidth, in bytes a second, of the smallest cache with room
-            for the operands and the result; None if it is unknown.
+        seconds: empty if it was not profiled.
         verification: its verdict is "Not verified" if it was not asked for.
-        compilation: how the compilation ended.
-        culprit: the action that made the kernel wrong, or "".
-        culprit_folder: the folder of the bisection, or "".
     """
 
     dispatch: str
@@ -67,7 +53,6 @@ class Entry:
 
     @property
     def is_wrong(self) -> bool:
-        """Whether the kernel was not compiled, did not end, or computed a wrong result."""
         return self.verification.is_wrong
 
     @property
@@ -82,7 +67,6 @@ class Entry:
 
     @property
     def middle(self) -> float | None:
-        """The median of the seconds of one call."""
         return median(self.seconds) if self.seconds else None
 
     @property
@@ -102,7 +86,6 @@ class Entry:
 
     @property
     def intensity(self) -> float | None:
-        """Arithmetic operations a byte."""
         return self.flops / self.bytes if self.bytes else None
 
     @property
@@ -114,7 +97,6 @@ class Entry:
 
     @property
     def percent_of_peak(self) -> float | None:
-        """GFLOP/s in per cent of the machine's peak."""
         return _percent(self.gflops, self.peak_gflops)
 
     @property
@@ -128,7 +110,6 @@ class Entry:
 
     @property
     def percent_of_roof(self) -> float | None:
-        """GFLOP/s in per cent of the roof."""
         return _percent(self.gflops, self.roof)
 
     def _rate(self, amount: float) -> float | None:
@@ -169,7 +150,6 @@ def entry_of(row: Row) -> Entry:
 
 
 def entries_of(rows: Sequence[Row]) -> list[Entry]:
-    """Return rows as lines of a report."""
     return [entry_of(row) for row in rows]
 
 

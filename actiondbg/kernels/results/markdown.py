@@ -37,7 +37,6 @@ def _table(entries: Sequence[Entry]) -> list[str]:
 
 
 def _shares(entries: Sequence[Entry]) -> list[str]:
-    """Return the operations of a model by their share of its time."""
     weights = model_weights(entries)
     if not weights.weights:
         return []

@@ -80,7 +80,6 @@ def _table(entries: Sequence[Entry]) -> Html:
 
 
 def _shares(entries: Sequence[Entry]) -> Html:
-    """Return the operations of a model by their share of its time."""
     weights = model_weights(entries)
     if not weights.weights:
         return Html()

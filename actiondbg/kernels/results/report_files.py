@@ -117,7 +117,6 @@ class ReportFiles:
 
 
 def content_of(entries: Sequence[Entry], suffix: str) -> bytes:
-    """Return a report in the format of a suffix."""
     if suffix == CSV:
         return to_csv(entries).encode()
     if suffix == MARKDOWN:

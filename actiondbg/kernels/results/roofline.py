@@ -65,7 +65,6 @@ class _Axis:
     end: float
 
     def at(self, value: float) -> float:
-        """Return the position of a value."""
         share = (log10(value) - log10(self.low)) / (log10(self.high) - log10(self.low))
         return round(self.start + share * (self.end - self.start), 2)
 
@@ -110,7 +109,6 @@ class _Plot:
         self._series = _numbered(points)
 
     def drawn(self) -> Drawing:
-        """Return the drawing."""
         drawing = Drawing("GFLOP/s of each dispatch by its operations a byte", "roofline plot")
         for peak, rate in self._roofs[:1]:  # the area below the highest roof
             corners = [*self._roof(peak, rate), (self._x.end, self._y.start)]
@@ -175,7 +173,6 @@ class _Plot:
         return [start, (self._x.at(ridge), self._y.at(peak)), end]
 
     def legend(self) -> Iterable[Html]:
-        """Yield the names of the marks."""
         for name, number in self._series.items():
             yield _explained(number, name)
         if any(point.entry.is_wrong for point in self._points):
@@ -228,7 +225,6 @@ def _numbered(points: Sequence[_Point]) -> Mapping[str, int]:
 
 
 def _way(corners: Iterable[tuple[float, float]]) -> str:
-    """Return the path through corners."""
     return "M" + "L".join(f"{x},{y}" for x, y in corners)
 
 

@@ -86,10 +86,12 @@ class Profile:
     Attributes:
         seconds: of one call, one number a repetition.
         switches: the involuntary context switches while they were measured.
-        peak_gflops: the machine's measured peak for the operation's type.
-        peak_bandwidth: the machine's measured bandwidth in bytes a second.
+        peak_gflops: the machine's measured peak for the operation's type, or None.
+        peak_bandwidth: the measured bandwidth, in bytes a second, of the smallest cache with room
+            for the operands and the result; None if it is unknown.
         confirmed: the least seconds of one call when the winner was measured again, or None.
-        call_seconds: what a call of a function that does nothing takes; in ``seconds``, too.
+        call_seconds: what a call of a function that does nothing takes, which is in ``seconds``,
+            too; None if it was not measured.
         counts: the events of one call, by their names.
     """
 
@@ -126,5 +128,4 @@ class Row:
 
     @property
     def is_wrong(self) -> bool:
-        """Whether the kernel was not compiled, did not end, or computed a wrong result."""
         return self.verification is not None and self.verification.is_wrong

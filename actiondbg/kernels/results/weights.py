@@ -31,7 +31,6 @@ class Weight:
 
     @property
     def seconds(self) -> float:
-        """The time of all its calls."""
         return self.count * (self.entry.least or 0.0)
 
     @property
@@ -61,7 +60,6 @@ class ModelWeights:
 
     @property
     def summary(self) -> str:
-        """The sum in one sentence."""
         total = sum(each.seconds for each in self.weights)
         text = (
             f"The fastest kernel of each operation that is not wrong, as often as the model has "

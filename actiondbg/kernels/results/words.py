@@ -160,7 +160,6 @@ class Summary:
 
     @property
     def text(self) -> str:
-        """The numbers in one line."""
         counts = [f"{count:,} {_in_line(verdict)}" for verdict, count in self.verdicts.items()]
         return f"{counted(self.dispatches, 'dispatch')}{': ' if counts else ''}{', '.join(counts)}"
 
@@ -170,7 +169,6 @@ def _in_line(verdict: str) -> str:
 
 
 def summary_of(entries: list[Entry]) -> Summary:
-    """Count the verdicts."""
     verdicts: dict[str, int] = {}
     for entry in entries:
         verdict = entry.verification.verdict

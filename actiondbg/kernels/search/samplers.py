@@ -41,7 +41,6 @@ class SearchSpace:
         self.size = math.prod(map(len, self.choices)) if self.names else 0
 
     def choice(self, point: Point) -> dict[str, Parameter]:
-        """Return the parameters of a point."""
         pairs = zip(self.names, self.choices, point, strict=True)
         return {name: choices[index] for name, choices, index in pairs}
 
@@ -74,8 +73,6 @@ class SearchSpace:
 
 
 class Sampler(Protocol):
-    """Proposes points."""
-
     def propose(self) -> Point | None:
         """Return a point that was neither proposed nor learned before; None if none is left."""
         ...
@@ -89,12 +86,7 @@ class Sampler(Protocol):
 
 
 class RandomSampler:
-    """Proposes points in a random order.
-
-    Args:
-        space: of the search.
-        seed: decides the order.
-    """
+    """Proposes points in a random order."""
 
     def __init__(self, space: SearchSpace, seed: int) -> None:
         self._space = space
@@ -104,7 +96,6 @@ class RandomSampler:
         self._seen: set[Point] = set()
 
     def propose(self) -> Point | None:
-        """Return an unseen point; see ``Sampler``."""
         while self._drawn < self._space.size:
             point = self._space.point_at(self._draw())
             if point not in self._seen:
@@ -113,7 +104,6 @@ class RandomSampler:
         return None
 
     def learn(self, point: Point, seconds: float) -> None:
-        """Remember that a point was seen."""
         self._seen.add(point)
 
     def _draw(self) -> int:
@@ -126,12 +116,7 @@ class RandomSampler:
 
 
 class TpeSampler:
-    """Proposes points by a tree-structured Parzen estimator: near those that were fast.
-
-    Args:
-        space: of the search.
-        seed: of the proposals.
-    """
+    """Proposes points by a tree-structured Parzen estimator: near those that were fast."""
 
     def __init__(self, space: SearchSpace, seed: int) -> None:
         import optuna
@@ -144,7 +129,6 @@ class TpeSampler:
         self._times: dict[Point, float] = {}
 
     def propose(self) -> Point | None:
-        """Return an unseen point; see ``Sampler``."""
         for _ in range(_ATTEMPTS):
             trial = self._study.ask(self._distributions)
             point = tuple(trial.params[name] for name in self._space.names)
@@ -156,7 +140,6 @@ class TpeSampler:
         return self._others.propose()
 
     def learn(self, point: Point, seconds: float) -> None:
-        """Add a time to the model."""
         from optuna.trial import create_trial
 
         if point in self._times:

@@ -50,11 +50,7 @@ class SearchSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Check the values.
-
-        Raises:
-            UsageError: a limit is not positive.
-        """
+        """Check the values."""
         for name, value in (("budget", self.budget), ("seconds", self.seconds)):
             if value is not None and value <= 0:
                 raise UsageError(f"The {name} of a search must be more than 0, got {value:g}.")
@@ -95,7 +91,6 @@ class Finalist:
 
     @property
     def seconds(self) -> float:
-        """The least time of one call."""
         return min(self.profile.seconds)
 
     def is_clearly_faster(self, other: Finalist) -> bool:
@@ -159,7 +154,6 @@ class SearchResult:
 
     @property
     def wrong(self) -> list[SearchTrial]:
-        """The trials whose kernels are not right."""
         return [each for each in self.trials if not each.is_right]
 
 
@@ -179,18 +173,10 @@ class ConfigurationSearch:
     verified at a time as the evaluator has jobs: the sampler learns their times after that.
 
     Args:
-        operation: to search for.
-        provider: of the configurations.
-        evaluator: compiles, verifies and measures.
         log: the file of the trials; a search of the same compiler and space is continued.
-        settings: the limits.
-        progress: called after each trial.
         baseline: a configuration of another provider to compare with, which never wins.
         likely: parameters that were fast for similar operations; those outside the space are not
             tried.
-
-    Attributes:
-        log: the trials.
 
     Raises:
         UsageError: the provider has nothing to search.
@@ -439,9 +425,6 @@ class Evaluator:
 
     def confirm(self, dispatches: Sequence[Dispatch]) -> list[Profile]:
         """Measure right kernels again, in turn, such that all see the same machine.
-
-        Args:
-            dispatches: were evaluated, and are right.
 
         Raises:
             KernelError: a dispatch fails now.

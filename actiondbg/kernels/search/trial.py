@@ -50,15 +50,7 @@ class SearchTrial:
 
 @dataclass(frozen=True)
 class LogHeader:
-    """What the times of a log depend on.
-
-    Attributes:
-        operation: its name.
-        provider: its name.
-        identity: of the compiler.
-        space: the parameters with their choices.
-        version: of the log's format.
-    """
+    """What the times of a log depend on."""
 
     operation: str
     provider: str
@@ -71,10 +63,6 @@ class TrialLog:
     """Trials that outlive the search: an interrupted one continues with them.
 
     A log of another compiler or space is renamed, and a new one is begun.
-
-    Args:
-        path: of the file.
-        header: of this search.
 
     Attributes:
         path: of the file.

@@ -38,14 +38,7 @@ class CompiledDispatch:
 
 
 class DispatchCompiler:
-    """Compiles dispatches into their folders.
-
-    Args:
-        settings: of the sweep.
-        providers: by their names.
-        cluster: compiles them, if this machine does not.
-        show: prints a command, or None.
-    """
+    """Compiles dispatches into their folders."""
 
     def __init__(
         self,

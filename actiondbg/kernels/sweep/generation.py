@@ -83,11 +83,7 @@ def plan_dispatches(
 
 
 def _check_names(configurations: Sequence[Configuration]) -> None:
-    """Check that names are those of folders, each of its own.
-
-    Raises:
-        UsageError: one is not.
-    """
+    """Check that names are those of folders, each of its own."""
     seen: set[str] = set()
     for each in configurations:
         if not _FOLDER.fullmatch(each.name):
@@ -113,7 +109,6 @@ def _candidates(
 
 
 def _split(configuration: Configuration, slices: int) -> Configuration:
-    """Return a configuration that splits the sum into slices."""
     if slices == 1:
         return configuration
     return replace(
@@ -124,12 +119,7 @@ def _split(configuration: Configuration, slices: int) -> Configuration:
 
 
 class Generation:
-    """Writes the files of dispatches.
-
-    Args:
-        folder: gets them.
-        providers: by their names.
-    """
+    """Writes the files of dispatches."""
 
     def __init__(self, folder: GeneratedFolder, providers: Mapping[str, Provider]) -> None:
         self._folder = folder

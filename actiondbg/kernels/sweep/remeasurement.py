@@ -43,13 +43,6 @@ def remeasure(
 ) -> RemeasuredReports:
     """Measure dispatches again whose binaries are there, in turn; the others keep their times.
 
-    Args:
-        folders: of the generated kernels of the first report, and of the second one.
-        old: the first report.
-        new: the second report.
-        names: of the dispatches.
-        start: starts a kernel in a process of its own.
-
     Raises:
         ActiondbgError: a manifest is damaged.
     """

@@ -35,7 +35,6 @@ class DispatchFilter:
         self._patterns = [_Pattern(each) for each in _COMMA.split(names) if each]
 
     def __call__(self, dispatch: Dispatch) -> bool:
-        """Whether a dispatch is selected."""
         if self._kinds and dispatch.operation.kind not in self._kinds:
             return False
         if self._providers and dispatch.configuration.provider not in self._providers:
@@ -75,7 +74,6 @@ class _Pattern:
             self._expression = None
 
     def matches(self, names: Iterable[str]) -> bool:
-        """Whether it matches one of the names."""
         return any(
             fnmatchcase(name, self._glob)
             or (self._expression is not None and self._expression.fullmatch(name) is not None)

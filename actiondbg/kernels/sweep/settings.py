@@ -56,5 +56,4 @@ class SweepSettings:
 
     @property
     def memory_bytes(self) -> int | None:
-        """The limit of a child's memory in bytes, or None."""
         return None if self.memory is None else self.memory << 20

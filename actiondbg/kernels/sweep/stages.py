@@ -31,12 +31,6 @@ def make_stages(
 ) -> Stages:
     """Make the stages that settings ask for.
 
-    Args:
-        settings: what they do, and their limits.
-        providers: compile, by their names.
-        show: prints a command that runs.
-        warn: prints a sentence on what reports will lack.
-
     Raises:
         ProviderMissing: a compiler is not installed.
         UsageError: the Dask scheduler cannot be reached.

@@ -22,11 +22,7 @@ class _Condition:
 
 
 def error_pattern(wrong: numpy.ndarray) -> str:
-    """Return a sentence on the indices of the wrong elements, or "" if they have no regularity.
-
-    Args:
-        wrong: true for each wrong element.
-    """
+    """Return a sentence on the indices of the wrong elements, or "" if they have no regularity."""
     if not wrong.any():
         return ""
     if wrong.all():

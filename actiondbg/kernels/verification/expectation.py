@@ -53,7 +53,6 @@ class Expectation:
     signed_zeros: bool = False
 
     def reshaped(self, shape: tuple[int, ...]) -> Expectation:
-        """Return the same for a result of another shape."""
         bound = None if self.bound is None else self.bound.reshape(shape)
         return replace(self, values=self.values.reshape(shape), bound=bound)
 
@@ -63,10 +62,6 @@ def expected_result(operation: Operation, provider: str = NUMPY) -> Expectation:
 
     Small integers come first: if all sums are small enough to be exact, in each order of adding
     up, the result must be equal. Else numbers are compared by a bound of the rounding errors.
-
-    Args:
-        operation: of the kernel.
-        provider: of the reference.
 
     Raises:
         UsageError: there is no such provider.
@@ -86,10 +81,6 @@ def expected_results(operation: Operation, provider: str = NUMPY) -> list[Expect
 
     Sums of small integers find lost and doubled elements; operands with all their bits and reals
     find lost precision; maxima at each place find a maximum of too few elements.
-
-    Args:
-        operation: of the kernel.
-        provider: of the references.
 
     Raises:
         UsageError: there is no such provider.

@@ -169,7 +169,6 @@ def make_operands(operation: Operation, kind: OperandKind, index: int = 0) -> li
 def _operand(
     operation: Operation, at: int, kind: OperandKind, index: int, numbers: np.random.Generator
 ) -> np.ndarray:
-    """Return the numbers of one operand."""
     import numpy
 
     tensor = operation.inputs[at]

@@ -30,10 +30,6 @@ _KEY = "reference.json"
 class ReferenceCache:
     """Computes expected results, each once.
 
-    Args:
-        folder: of the generated kernels.
-        provider: of the references.
-
     Raises:
         UsageError: there is no such provider.
     """
@@ -76,7 +72,6 @@ class ReferenceCache:
 
 
 def _digest(operation: Operation, provider: str) -> str:
-    """Return a digest of what decides an expectation."""
     import numpy
 
     # Of another version, references may be others, and so may NumPy's random numbers.
@@ -108,11 +103,7 @@ def _read(operation: Operation, folder: Path, digest: str) -> list[Expectation]:
 
 
 def _read_one(operation: Operation, folder: Path, run: dict[str, Any]) -> Expectation:
-    """Return a stored expectation.
-
-    Raises:
-        OSError, ValueError, KeyError, TypeError: it is missing or damaged.
-    """
+    """Return a stored expectation."""
     import numpy
 
     checksums, made = run["checksums"], OperandRun(run["kind"], run["index"])

@@ -46,13 +46,7 @@ class DispatchVerifier(Protocol):
 
 
 class Verifier:
-    """Runs kernels in processes of their own, and compares their results with references.
-
-    Args:
-        references: the expected results, by one or more providers.
-        seconds: the limit of a kernel's run.
-        memory: the limit of a kernel's memory in bytes, or None.
-    """
+    """Runs kernels in processes of their own, and compares their results with references."""
 
     def __init__(
         self, *references: ReferenceCache, seconds: float = 60.0, memory: int | None = None
@@ -107,7 +101,6 @@ class Verifier:
     def _run(
         self, binary: KernelBinary, expectations: Sequence[Expectation], total: int
     ) -> Verification:
-        """Compare the results of a binary."""
         method, ratio = "", 0.0
         try:
             with KernelProcess(binary, seconds=self._seconds, memory=self._memory) as process:
@@ -145,7 +138,6 @@ def _measured(measured: Verification, verified: Verification) -> Verification:
 
 
 def _compared(result: np.ndarray, expectation: Expectation) -> Verification:
-    """Compare one result."""
     from actiondbg.kernels.verification.comparison import compare  # needs NumPy
 
     comparison = compare(result, expectation)

@@ -124,7 +124,6 @@ class _Line:
         self._bisected: list[BisectedKernel] = []
 
     def run(self) -> None:
-        """Generate, compile, verify and bisect."""
         options = self._options
         shows = options.verbose or options.dry_run
         with progress_bar(shown=not shows) as report:
@@ -197,11 +196,7 @@ class _Line:
 
 
 def _settings(options: BisectOptions) -> SweepSettings:
-    """Return the settings of the sweep that finds wrong kernels.
-
-    Raises:
-        UsageError: there are two limits of the time.
-    """
+    """Return the settings of the sweep that finds wrong kernels."""
     settings = replace(sweep_settings(options), bisect=False)
     if options.slower_than is not None and options.faster_than is not None:
         raise UsageError("--slower-than and --faster-than exclude each other.")
@@ -222,7 +217,6 @@ def _dispatches(options: BisectOptions, kernels: Kernels) -> list[Dispatch]:
 
 
 def _random(options: BisectOptions, kernels: Kernels) -> list[Dispatch]:
-    """Generate kernels with random pipelines."""
     operations: Sequence[Operation] = small_operations()
     if changed_fields(options, OperationOptions):
         operations = requested_operations(options, requested_kinds(options.operation_kind))

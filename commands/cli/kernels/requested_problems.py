@@ -110,11 +110,7 @@ def _given_fields(options: OperationOptions) -> dict[str, str]:
 
 
 def _of_fields(given: dict[str, str], types: str, kinds: Sequence[str]) -> list[Operation]:
-    """Return the operations of the kinds that have the fields.
-
-    Raises:
-        UsageError: no kind has them.
-    """
+    """Return the operations of the kinds that have the fields."""
     classes = [find_kind(name) for name in kinds]
     if list(kinds) == kind_names():  # those that have all of them, and need no others
         classes = [each for each in classes if _takes(each, given)]

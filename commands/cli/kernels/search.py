@@ -80,7 +80,6 @@ def run(parser: LineParser[SearchOptions], argv: list[str]) -> int:
 
 
 def _search_all(options: SearchOptions) -> int:
-    """Search for each operation; return the exit code."""
     providers = [
         make_provider(name, provider_settings(options)) for name in requested_providers(options)
     ]
@@ -103,11 +102,7 @@ def _search_all(options: SearchOptions) -> int:
 
 
 def _operations(options: SearchOptions, provider: Provider) -> list[Operation]:
-    """Return the operations of the options.
-
-    Raises:
-        UsageError: there is none.
-    """
+    """Return the operations of the options."""
     check_used(options, requested_providers(options))
     operations = requested_operations(options, requested_kinds(options.operation_kind))
     if not operations:

@@ -85,7 +85,6 @@ def named_providers(options: FolderOptions) -> list[str]:
 
 
 def provider_settings(options: ProviderOptions, batch_size: int | None = None) -> ProviderSettings:
-    """Return the settings of providers."""
     return ProviderSettings(options.build_dir, options.device, options.cuda_arch, batch_size)
 
 
@@ -160,11 +159,7 @@ def sweep_settings(options: CompileLine) -> SweepSettings:
 
 
 def _counted_events(names: str) -> tuple[Event, ...]:
-    """Return the events of ``--events`` that this machine can count; print what it cannot.
-
-    Raises:
-        UsageError: an event is unknown.
-    """
+    """Return the events of ``--events`` that this machine can count; print what it cannot."""
     if not names:
         return ()
     events, notes = choose_available(split_names(names), "actiondbg kernels count")
@@ -236,10 +231,6 @@ def run_sweep(
     parser: LineParser[LineT], argv: list[str], choose: Callable[[LineT, Kernels], list[Dispatch]]
 ) -> int:
     """Sweep over dispatches, print the rows and write the files of ``--output``.
-
-    Args:
-        parser, argv: the command line.
-        choose: returns the dispatches that the options mean; it may generate them.
 
     Returns:
         The exit code: 0 if all is right, 1 if a kernel is wrong, 130 after Ctrl-C.
@@ -341,5 +332,4 @@ def _report_paths(options: RunLine) -> list[Path]:
 
 
 def print_command(line: str) -> None:
-    """Print a command that runs."""
     print(line, flush=True)

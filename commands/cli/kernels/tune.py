@@ -101,5 +101,4 @@ class _Display:
         self._display.report(progress)
 
     def clear(self) -> None:
-        """Erase the line of a terminal."""
         self._display.clear()

@@ -30,7 +30,6 @@ class SearchDisplay:
         self._is_terminal = err.isatty()
 
     def report(self, progress: SearchProgress) -> None:
-        """Show the progress."""
         if self._is_terminal:
             # A line that wraps cannot be erased.
             line = progress_line(replace(progress, trial=None), self._flops)
@@ -40,13 +39,11 @@ class SearchDisplay:
             print(progress_line(progress, self._flops), file=self._err, flush=True)
 
     def clear(self) -> None:
-        """Erase the line of a terminal."""
         if self._is_terminal:
             print("\r\033[K", end="", file=self._err, flush=True)
 
 
 def progress_line(progress: SearchProgress, flops: int) -> str:
-    """Return the progress in one line."""
     of = f"/{progress.budget}" if progress.budget is not None else ""
     words = [f"{progress.tried}{of}"]
     if progress.trial is not None:
@@ -61,7 +58,6 @@ def progress_line(progress: SearchProgress, flops: int) -> str:
 
 
 def search_text(result: SearchResult) -> str:
-    """Return the result as text."""
     operation, tried, wrong = result.operation, len(result.trials), result.wrong
     head = f"{operation.name}: {counted(tried, 'configuration')} tried"
     head += f", {len(wrong)} wrong" if wrong else ""

@@ -14,7 +14,6 @@ _DEFAULT = "default"
 
 
 def tuning_text(result: TuningResult) -> list[str]:
-    """Return the lines of the result."""
     rows = [_HEAD, *(_cells(each) for each in result.operations)]
     lines = aligned(rows, left=(5, 6)) if result.operations else []
     lines.append(

@@ -36,7 +36,6 @@ class CProvider(Provider):
     is_baseline: ClassVar[bool] = True
 
     def identity(self) -> str:
-        """Return the compiler with its target, and its options; see Provider."""
         if find_spec("mlir") is None:
             raise ProviderMissing(
                 "The provider c needs MLIR's Python bindings, which read the operation: "
@@ -46,15 +45,12 @@ class CProvider(Provider):
         return f"{_version(_compiler())} {' '.join(_OPTIONS)} {_target(_compiler())} {header}"
 
     def default(self, operation: Operation) -> Configuration:
-        """Return the only configuration."""
         return Configuration(self.name, "c_loops")
 
     def configurations(self, operation: Operation) -> Sequence[Configuration]:
-        """Return none: there is one way to compile the loops."""
         return ()
 
     def obstacle(self, dispatch: Dispatch) -> str | None:
-        """Return why an operation is not written as loops in C; see Provider."""
         if dispatch.configuration.parameters:
             names = ", ".join(dispatch.configuration.parameters)
             return f"The provider c has no parameters, but the configuration has {names}."
@@ -65,11 +61,9 @@ class CProvider(Provider):
         return None
 
     def source(self, dispatch: Dispatch) -> str:
-        """Return the operation, with the memory of its result as the last argument."""
         return dispatch.operation.function(destination=True)
 
     def compile(self, dispatch: Dispatch, folder: Path, steps: CompilationSteps) -> CompiledKernel:
-        """Write the loops, and compile them; see Provider."""
         operation = dispatch.operation
         symbol = _symbol(operation)
         steps.note(f"{_SOURCE} is the operation as loops; {SUPPORT} calls it in a loop")
@@ -90,11 +84,7 @@ def _symbol(operation: Operation) -> str:
 
 
 def _source(operation: Operation, text: str) -> str:
-    """Return the C source: the loops, and a function that takes descriptors of memrefs.
-
-    Raises:
-        NoLoops: an operation or a type is not written as loops.
-    """
+    """Return the C source: the loops, and a function that takes descriptors of memrefs."""
     loops = loop_nests(text, "kernel")
     count = len(operation.inputs) + 1
     parameters = ", ".join(f"struct memory *m{at}" for at in range(count))
@@ -112,11 +102,7 @@ void {_symbol(operation)}({parameters}) {{
 
 
 def _compiler() -> str:
-    """Return the C compiler.
-
-    Raises:
-        ProviderMissing: there is none.
-    """
+    """Return the C compiler."""
     found = which("cc") or which("gcc") or which("clang")
     if found is None:
         raise ProviderMissing("The provider c needs a C compiler: apt-get install gcc.")
@@ -125,7 +111,6 @@ def _compiler() -> str:
 
 @cache
 def _version(compiler: str) -> str:
-    """Return the first line of what the compiler prints of its version."""
     return _output(compiler, "--version").partition("\n")[0]
 
 

@@ -82,7 +82,6 @@ def predefined(operation: Operation, target: Target) -> list[Configuration]:
 
 
 def _of_product(operation: Operation, target: Target) -> list[Configuration]:
-    """Return the configurations of a product of matrices on the CPU."""
     applied_by = _applied_by(operation)
     tilings = matmul_tilings(operation, vector_bytes())
     found = [tiled(target, each, MATMUL_PIPELINE, applied_by) for each in tilings]
@@ -145,7 +144,6 @@ def chosen(operation: Operation, target: Target, choice: Mapping[str, Parameter]
 
 
 def _applied_by(operation: Operation) -> str:
-    """Return how a configuration is applied."""
     return "attribute" if _keeps_attribute(operation) else "stage"
 
 

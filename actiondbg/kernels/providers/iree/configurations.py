@@ -48,7 +48,6 @@ class GpuTile:
 
 
 def default_configuration(target: Target) -> Configuration:
-    """Return the configuration that leaves the decisions to IREE."""
     return Configuration(PROVIDER, _name(target, "default"), _target_parameters(target))
 
 
@@ -159,13 +158,7 @@ def tensor_core(
 
 
 def simt(target: Target, tile: GpuTile, batch: int = 0) -> Configuration:
-    """Return the configuration of a product of matrices on a GPU's scalar units.
-
-    Args:
-        target: a GPU.
-        tile: of a workgroup.
-        batch: the number of loops over matrices.
-    """
+    """Return the configuration of a product of matrices on a GPU's scalar units."""
     rows, columns, depth = tile.shape
     threads = prod(tile.threads)
     across = min(threads, columns // 4)

@@ -86,7 +86,6 @@ class LoweredOperation:
 
     @property
     def pipeline(self) -> str:
-        """The pipeline of its function."""
         found = _PIPELINE.search(self.translation)
         return found.group(1) if found else ""
 
@@ -127,12 +126,7 @@ def read_lowerings(stage: str) -> list[LoweredOperation]:
 
 
 def find_root(operations: Sequence[LoweredOperation], loops: int) -> LoweredOperation | None:
-    """Return the operation that decides how its dispatch is tiled, or None.
-
-    Args:
-        operations: of a stage.
-        loops: the number of loops that it has to have.
-    """
+    """Return the operation that decides how its dispatch is tiled, or None."""
     return next((each for each in find_roots(operations) if each.levels == loops), None)
 
 
@@ -162,12 +156,6 @@ def replace_lowering(
 
     Operations that have been fused with the root are vectorized as it is: their sizes, which are
     those of the root's parallel loops, follow.
-
-    Args:
-        stage: the text.
-        operations: of the stage.
-        root: one of them.
-        new: its lowering.
     """
     follower = {_VECTOR: _without_zeros(root.config.get(_VECTOR, ""))}
     vector = _without_zeros(new.config[_VECTOR]) if _VECTOR in new.config else ""
@@ -199,7 +187,6 @@ def _entry(text: str) -> tuple[str, str]:
 
 
 def _compact(text: str) -> str:
-    """Return MLIR without blanks."""
     return "".join(text.split())
 
 

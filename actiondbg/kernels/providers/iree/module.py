@@ -73,14 +73,12 @@ class ModuleKernel:
             raise KernelError(f"{binary.path} has no function {binary.symbol}.")
 
     def run(self, inputs: Sequence[np.ndarray]) -> np.ndarray:
-        """Call the kernel once."""
         results = self._invoke(self._arguments(inputs))
         index = int(self._binary.settings.get("result", 0))
         view = results.get_as_object(index, _runtime.HalBufferView)
         return self._to_host(view, self._binary.result)
 
     def time(self, inputs: Sequence[np.ndarray], calls: int) -> float:
-        """Call the kernel several times."""
         invocations = -(-calls // self._batch)
         elapsed = self._time(self._function, inputs, invocations)
         return elapsed * calls / (invocations * self._batch)
@@ -92,7 +90,6 @@ class ModuleKernel:
         return self._time(self._empty, inputs, _EMPTY_CALLS) / (_EMPTY_CALLS * self._batch)
 
     def _time(self, function: Any, inputs: Sequence[np.ndarray], invocations: int) -> float:
-        """Return the seconds of some calls of a function."""
         arguments = self._arguments(inputs)
         invoke, make_list = self._context.invoke, _runtime.VmVariantList
         started = time.perf_counter()
@@ -109,7 +106,6 @@ class ModuleKernel:
         return results
 
     def _arguments(self, inputs: Sequence[np.ndarray]) -> Any:
-        """Copy the operands to the device."""
         arguments = _runtime.VmVariantList(len(inputs))
         for tensor, array in zip(self._binary.inputs, inputs, strict=True):
             arguments.push_ref(
@@ -141,11 +137,7 @@ class ThreadKernel(ModuleKernel):
 
 
 def _find_device(name: str) -> Any:
-    """Return a device.
-
-    Raises:
-        NotRunnable: this machine does not have it.
-    """
+    """Return a device."""
     try:
         return _runtime.get_device(name)
     except (RuntimeError, ValueError) as error:

@@ -78,7 +78,6 @@ def _unfit_split(dispatch: Dispatch) -> str | None:
 
 
 def _unfit_levels(dispatch: Dispatch) -> str | None:
-    """Return that a list of sizes does not have a size for each loop."""
     loops = root_loops(dispatch.operation)
     for level in (*LEVELS, "workgroup", "reduction", "subgroup", "thread"):
         if level not in dispatch.configuration.parameters:
@@ -95,7 +94,6 @@ def _unfit_levels(dispatch: Dispatch) -> str | None:
 
 
 def _too_large_vector(dispatch: Dispatch) -> str | None:
-    """Return that a vector has a size that IREE refuses."""
     parameters = dispatch.configuration.parameters
     parallel = sizes_of(parameters.get("vector_common_parallel", ()))
     reduction = sizes_of(parameters.get("vector_reduction", ()))
@@ -111,7 +109,6 @@ def _too_large_vector(dispatch: Dispatch) -> str | None:
 
 
 def _unaligned_tile(dispatch: Dispatch) -> str | None:
-    """Return that a shape does not divide into the tiles of a GPU."""
     parameters = dispatch.configuration.parameters
     tile = _gpu_tile(dispatch)
     if not tile:
@@ -128,7 +125,6 @@ def _unaligned_tile(dispatch: Dispatch) -> str | None:
 
 
 def _unfit_instruction(dispatch: Dispatch) -> str | None:
-    """Return that an instruction is of other types than the operands."""
     mma = dispatch.configuration.parameters.get("mma_kind")
     if mma is not None and not re.fullmatch(_INSTRUCTION, str(mma)):
         return f"mma_kind must be IREE's name of an instruction, such as {_EXAMPLE}, got {mma}."
@@ -139,7 +135,6 @@ def _unfit_instruction(dispatch: Dispatch) -> str | None:
 
 
 def _too_much_shared_memory(dispatch: Dispatch) -> str | None:
-    """Return that the tiles of the operands do not fit the shared memory of a GPU."""
     parameters = dispatch.configuration.parameters
     most = _SHARED_MEMORY.get(str(parameters.get("arch")))
     tile = _gpu_tile(dispatch)

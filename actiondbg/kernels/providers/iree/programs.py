@@ -34,7 +34,6 @@ class _Benchmarks(msgspec.Struct):
 
 
 def load(binary: KernelBinary) -> LoadedKernel:
-    """Load a kernel that the programs of an IREE build run."""
     return ProgramKernel(binary)
 
 
@@ -51,7 +50,6 @@ class ProgramKernel:
         self._batch = int(binary.settings.get("batch", 1))
 
     def run(self, inputs: Sequence[np.ndarray]) -> np.ndarray:
-        """Call the kernel once."""
         result = self._binary.result
         with scratch_directory("kernel") as folder:
             output = folder / "result.bin"
@@ -61,7 +59,6 @@ class ProgramKernel:
         return content.view(result.type.dtype).reshape(result.shape)
 
     def time(self, inputs: Sequence[np.ndarray], calls: int) -> float:
-        """Call the kernel several times."""
         invocations = -(-calls // self._batch)
         return self._time(self._binary.symbol, inputs, invocations) * calls
 
@@ -98,11 +95,7 @@ class ProgramKernel:
         return options
 
     def _start(self, program: str, options: Sequence[str]) -> bytes:
-        """Run a program and return its standard output.
-
-        Raises:
-            KernelError: it failed.
-        """
+        """Run a program and return its standard output."""
         command = [str(self._binary.settings[program]), *options]
         done = subprocess.run(command, capture_output=True, check=False)
         if done.returncode == 0:

@@ -47,9 +47,6 @@ _NOTHING_CHOSEN = "IREE's output has no configuration for this operation's loops
 class IreeProvider(Provider):
     """Compiles kernels with iree-compile, in two halves: before and after it chooses tile sizes.
 
-    Args:
-        settings: of the command line.
-
     Raises:
         UsageError: a setting does not fit.
     """
@@ -160,7 +157,6 @@ class IreeProvider(Provider):
     def _finish(
         self, dispatch: Dispatch, folder: Path, steps: CompilationSteps, stage: str, batch: int
     ) -> KernelBinary:
-        """Compile the rest."""
         target = target_of(dispatch.configuration)
         binary = "kernel.vmfb" if batch == 1 else f"kernel_batch_{batch}.vmfb"
         repeat = [f"--iree-hal-benchmark-dispatch-repeat-count={batch}"] if batch > 1 else []
@@ -179,7 +175,6 @@ class IreeProvider(Provider):
         return self._binary(dispatch, folder / binary, batch)
 
     def _binary(self, dispatch: Dispatch, path: Path, batch: int) -> KernelBinary:
-        """Describe a binary."""
         target = target_of(dispatch.configuration)
         settings: dict[str, str | int] = {"device": target.runtime_device, "batch": batch}
         loader = "actiondbg.kernels.providers.iree.module:load"
@@ -222,7 +217,6 @@ def _chosen_by_iree(dispatch: Dispatch, stage: str) -> tuple[Applied, str]:
 
 
 def _read_back(dispatch: Dispatch, lowering: Lowering, stage: str) -> tuple[Applied, str]:
-    """Return whether a stage has a lowering."""
     operations = read_lowerings(stage)
     if any(each.has(lowering) for each in operations):
         return "yes", ""

@@ -40,7 +40,6 @@ class Target:
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """The compiler's options."""
         if self.device == "cpu":
             return (
                 _KEEP_F64,
@@ -80,7 +79,6 @@ def target_of(configuration: Configuration) -> Target:
 
 @lru_cache
 def _cpu_flags() -> tuple[str, ...]:
-    """Return the features of this machine's CPU."""
     lines = _CPUINFO.read_text().splitlines() if _CPUINFO.exists() else []
     found = [line.partition(":")[2] for line in lines if line.startswith(("flags", "Features"))]
     return tuple(sorted(found[0].split())) if found else ()

@@ -25,13 +25,7 @@ _STAGE = "executable-configurations"
 
 @dataclass(frozen=True)
 class Signature:
-    """A function with what it takes and returns.
-
-    Attributes:
-        name: of the function.
-        inputs: the operands.
-        results: the results, at least one.
-    """
+    """A function with what it takes and returns."""
 
     name: str
     inputs: tuple[Tensor, ...]

@@ -154,7 +154,6 @@ def to_llvm(scheduled: str, *, reassociate: bool) -> list[str]:
 
 
 def llc_options(toolchain: Toolchain) -> list[str]:
-    """Return the options of llc."""
     # LLVM takes the names of vector functions from the module's triple.
     library = ["-vector-library=LIBMVEC"] if toolchain.vector_math else []
     return [*_LLC, f"-mtriple={toolchain.triple}", *library]

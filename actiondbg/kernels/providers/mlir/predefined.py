@@ -47,7 +47,6 @@ def pipeline_of(configuration: Configuration) -> str:
 
 
 def parameters_obstacle(operation: Operation, configuration: Configuration) -> str | None:
-    """Return why the parameters do not fit the operation, as one sentence, or None."""
     parameters = configuration.parameters
     unknown = sorted(set(parameters) - PARAMETERS)
     if unknown:
@@ -280,7 +279,6 @@ def _contractions(operation: Operation, roles: _Roles, lanes: int, rows: int) ->
 
 
 def _divisor(size: int, most: int) -> int:
-    """Return the largest divisor of a size up to a number."""
     return next(number for number in range(min(most, size), 0, -1) if size % number == 0)
 
 

@@ -63,12 +63,10 @@ class MlirProvider(Provider):
         return find_toolchain()
 
     def identity(self) -> str:
-        """Return versions, target and passes; see Provider."""
         support = sha256(support_source("kernel", 1).encode()).hexdigest()[:12]
         return f"{self.toolchain.identity}; {lowering.IDENTITY}; {support}"
 
     def default(self, operation: Operation) -> Configuration:
-        """Return the configuration without parameters: loops of scalars."""
         return Configuration(self.name, "mlir_default")
 
     def configurations(self, operation: Operation) -> Sequence[Configuration]:
@@ -77,11 +75,9 @@ class MlirProvider(Provider):
         return [schedule.configuration for schedule in schedules]
 
     def obstacle(self, dispatch: Dispatch) -> str | None:
-        """Return the reason why the parameters are invalid; see Provider."""
         return parameters_obstacle(dispatch.operation, dispatch.configuration)
 
     def source(self, dispatch: Dispatch) -> str:
-        """Return the function and, if there is one, the schedule; see Provider."""
         operation, schedule = dispatch.operation, schedule_of(dispatch.configuration)
         if schedule is None:
             return f"module {{\n{_function(operation)}}}\n"
@@ -103,7 +99,6 @@ class MlirProvider(Provider):
         return ConfiguredStep(argv, Path(SCHEDULED))
 
     def compile(self, dispatch: Dispatch, folder: Path, steps: CompilationSteps) -> CompiledKernel:
-        """Apply the configuration and finish the kernel; see Provider."""
         step = self.configured_step(dispatch)
         steps.run("mlir-opt", step.argv)
         return self.finish(dispatch, folder, steps, step.output)
@@ -111,7 +106,6 @@ class MlirProvider(Provider):
     def finish(
         self, dispatch: Dispatch, folder: Path, steps: CompilationSteps, scheduled: Path
     ) -> CompiledKernel:
-        """Compile an output of the configured step; see StepwiseProvider."""
         tools, symbol = self.toolchain, f"_mlir_ciface_{dispatch.operation.name}"
         inputs, result = dispatch.operation.inputs, dispatch.operation.result
         steps.note(f"{SUPPORT} calls the kernel in a loop")
@@ -135,7 +129,6 @@ class MlirProvider(Provider):
         return CompiledKernel(binary, binary, applied, detail)
 
     def space(self, operation: Operation) -> Mapping[str, Sequence[Parameter]]:
-        """Return the sizes of tiles and vectors, by loop; see Provider."""
         return schedule_space(operation, self.toolchain.vector_bits)
 
     def configured(self, operation: Operation, choice: Mapping[str, Parameter]) -> Configuration:
@@ -191,7 +184,6 @@ def _function(operation: Operation, *, own: bool = False) -> str:
 
 
 def _memory(tensor: Tensor) -> str:
-    """Return the type of a tensor's memory."""
     return tensor.mlir.replace("tensor<", "memref<", 1)
 
 
@@ -203,16 +195,7 @@ def _stored(tensor: Tensor) -> Tensor:
 def _converted(
     old: Tensor, new: Tensor, value: str, name: str, memory: str, *, made: bool = True
 ) -> str:
-    """Return an operation between bits and bytes, which is then fused with its user or producer.
-
-    Args:
-        old: the tensor to be converted.
-        new: the converted one.
-        value: of the old one.
-        name: of the new one.
-        memory: the name of its memory.
-        made: whether the memory has to be made.
-    """
+    """Return an operation between bits and bytes, which is then fused with its user or producer."""
     loops = ", ".join(f"d{axis}" for axis in range(len(old.shape)))
     maps = ", ".join([f"affine_map<({loops}) -> ({loops})>"] * 2)
     types = ", ".join(['"parallel"'] * len(old.shape))

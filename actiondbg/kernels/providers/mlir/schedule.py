@@ -61,7 +61,6 @@ class Schedule:
 
     @property
     def configuration(self) -> Configuration:
-        """The configuration as plain data."""
         parameters: dict[str, Parameter] = {"tile": list(self.tile), "vector": list(self.vector)}
         if self.split_k_slices > 1:
             parameters["split_k_slices"] = self.split_k_slices
@@ -75,13 +74,7 @@ def _product(sizes: Sequence[int]) -> str:
 
 
 class ScheduleText:
-    """Writes the named sequence of a schedule.
-
-    Args:
-        operation: to be scheduled.
-        schedule: fits its loops.
-        toolchain: runs it.
-    """
+    """Writes the named sequence of a schedule."""
 
     def __init__(self, operation: Operation, schedule: Schedule, toolchain: Toolchain) -> None:
         vector_bits = toolchain.vector_bits
@@ -99,7 +92,6 @@ class ScheduleText:
         self._unit_windows = not self._decomposed and has_windows(self._body)
 
     def write(self) -> str:
-        """Return the named sequences."""
         ranks = self._ranks()
         if self._schedule.split_k_slices > 1:
             self._split_reduction()
@@ -230,7 +222,6 @@ class ScheduleText:
         )
 
     def _mark_matching(self, names: list[str]) -> None:
-        """Mark the operations that matchers of these names take."""
         pairs = ", ".join(f"@has_{name} -> @mark_{name}" for name in names)
         module = self._value()
         self._add(

@@ -55,7 +55,6 @@ class Toolchain:
 
     @property
     def major(self) -> int:
-        """The first number of the version."""
         return _number(self.version)
 
     @property
@@ -175,7 +174,6 @@ def _version(listing: str) -> str:
 
 
 def _field(listing: str, name: str) -> str:
-    """Return a field of what ``llc --version`` prints."""
     found = re.search(rf"{name}: (\S+)", listing)
     if found is None:
         raise ProviderMissing(f"llc --version prints no '{name}': {_INSTALL}.")

@@ -18,7 +18,7 @@ import numpy
 from actiondbg.errors import ActiondbgError
 from actiondbg.kernels.errors import NotRunnable
 from actiondbg.kernels.execution.buffers import GuardedBuffer, release, watch
-from actiondbg.kernels.execution.kernel import CountedKernel, KernelBinary, LoadedKernel, TimedCall
+from actiondbg.kernels.execution.kernel import KernelBinary, LoadedKernel, TimedCall
 from actiondbg.kernels.execution.messages import (
     PACKET,
     Count,
@@ -94,7 +94,7 @@ class _Kernel:
 
     def _count(self, calls: int, events: tuple[Event, ...]) -> Reply:
         """Count events during calls; none if the kernel does not run in this thread."""
-        if not isinstance(self._loaded, CountedKernel):
+        if not getattr(self._loaded, "runs_in_this_thread", False):
             return Reply()
         group = self._groups.get(events) or EventGroup(events)
         self._groups[events] = group

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from actiondbg.kernels.model.tensor import Tensor
 
@@ -36,7 +36,10 @@ class KernelBinary:
 
 
 class LoadedKernel(Protocol):
-    """A kernel in the child process."""
+    """A kernel in the child process.
+
+    If its attribute ``runs_in_this_thread`` is true, events of the calling thread are its own.
+    """
 
     def run(self, inputs: Sequence[np.ndarray]) -> np.ndarray:
         """Call the kernel once.
@@ -68,10 +71,3 @@ class TimedCall(Protocol):
         None if there is no such function.
         """
         ...
-
-
-@runtime_checkable
-class CountedKernel(Protocol):
-    """A kernel that runs in the thread that calls it: events of this thread are its own."""
-
-    runs_in_this_thread: Literal[True]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from actiondbg.errors import UsageError
 from actiondbg.kernels.model.element_type import ElementType
 
@@ -57,16 +59,14 @@ def extension(operand: ElementType, result: ElementType) -> str:
     return "arith.extf" if result.is_float else "arith.extsi"
 
 
-def lowest(element: ElementType) -> str:
-    """Return the attribute of the identity of max."""
-    number = _LOWEST.get(element) or str(-(2 ** (element.bits - 1)))
-    return f"{number} : {element.value}"
-
-
-def highest(element: ElementType) -> str:
-    """Return the attribute of the identity of min."""
-    number = _HIGHEST.get(element) or str(2 ** (element.bits - 1) - 1)
-    return f"{number} : {element.value}"
+def identity(combiner: Literal["sum", "max", "min"], element: ElementType) -> str:
+    """Return the attribute with which a sum, a maximum or a minimum begins."""
+    if combiner == "sum":
+        return element.zero
+    limit = 2 ** (element.bits - 1)
+    if combiner == "max":
+        return f"{_LOWEST.get(element) or -limit} : {element.value}"
+    return f"{_HIGHEST.get(element) or limit - 1} : {element.value}"
 
 
 def arithmetic(name: str, element: ElementType) -> str:

@@ -11,7 +11,7 @@ from actiondbg.errors import UsageError
 from actiondbg.kernels.model.element_type import ElementType
 from actiondbg.kernels.model.operation import Reference, one_sign_growth
 from actiondbg.kernels.model.tensor import Tensor
-from actiondbg.kernels.operations.element_types import check_types, lowest
+from actiondbg.kernels.operations.element_types import check_types, identity
 
 # The reference evaluates the types of all fields here.
 from actiondbg.kernels.operations.matmul import Layout as Layout
@@ -132,7 +132,7 @@ class MatmulSoftmax(MatrixProduct):
             {allocation}
             {self.product_lines(own, root_attributes).strip()}
             %scale = arith.constant {1 / sqrt(self.k)!r} : {wide.value}
-            %lowest = arith.constant {lowest(wide)}
+            %lowest = arith.constant {identity("max", wide)}
             %row = tensor.empty() : {rows}
             %no_maximum = linalg.fill ins(%lowest : {wide.value}) outs(%row : {rows}) -> {rows}
             %maxima = linalg.generic {{indexing_maps = [{_ALL}, {_ROWS}], iterator_types = [{reduction}]}} ins(%product : {scores}) outs(%no_maximum : {rows}) {{

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from actiondbg.kernels.model.element_type import ElementType
 from actiondbg.kernels.model.operation import Reference
 from actiondbg.kernels.model.tensor import Tensor
-from actiondbg.kernels.operations.element_types import highest, lowest
+from actiondbg.kernels.operations.element_types import identity
 from actiondbg.kernels.operations.wide_arrays import maximum, minimum, widen
 from actiondbg.kernels.operations.window import WindowedOperation
 
@@ -73,10 +73,9 @@ class Pooling(WindowedOperation):
         element, result = self.result_type, self.result.mlir
         # linalg takes the size of the window from an operand whose elements are not read.
         window = Tensor("window", self.window.shape, self.input_type).mlir
-        identities = {"sum": element.zero, "max": lowest(element), "min": highest(element)}
         attributes = ", ".join(filter(None, (self.window.attributes, root_attributes)))
         return f"""
-            %identity = arith.constant {identities[self.combiner]}
+            %identity = arith.constant {identity(self.combiner, element)}
             %window = tensor.empty() : {window}
             %fill = linalg.fill ins(%identity : {element.value}) outs({destination} : {result}) -> {result}
             %pooled = {self.root} {{{attributes}}} ins(%input, %window : {self.inputs[0].mlir}, {window}) outs(%fill : {result}) -> {result}

@@ -15,8 +15,7 @@ from actiondbg.kernels.operations.element_types import (
     check_sizes,
     check_types,
     extension,
-    highest,
-    lowest,
+    identity,
 )
 from actiondbg.kernels.operations.wide_arrays import widen
 
@@ -110,7 +109,6 @@ class Reduction(Operation):
 
     def body(self, destination: str, root_attributes: str) -> str:
         operand, result, element = self.inputs[0], self.result.mlir, self.result_type
-        identities = {"sum": element.zero, "max": lowest(element), "min": highest(element)}
         dimensions = ", ".join(f"d{axis}" for axis in range(len(self.shape)))
         kept = ", ".join(f"d{axis}" for axis in self._kept)
         iterators = ", ".join(f'"{loop.type}"' for loop in self.loops)
@@ -121,7 +119,7 @@ class Reduction(Operation):
         # Own attributes of a generic operation are behind its operands.
         own = f" attrs = {{{root_attributes}}}" if root_attributes else ""
         return f"""
-            %identity = arith.constant {identities[self.combiner]}
+            %identity = arith.constant {identity(self.combiner, element)}
             %fill = linalg.fill ins(%identity : {element.value}) outs({destination} : {result}) -> {result}
             %reduced = linalg.generic {{{attributes}}} ins(%operand : {operand.mlir}) outs(%fill : {result}){own} {{
             ^bb0(%element: {self.operand_type.value}, %old: {element.value}):

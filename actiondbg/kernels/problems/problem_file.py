@@ -54,11 +54,7 @@ def _entries(path: Path) -> list[object]:
     from yaml import YAMLError
 
     try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise ActiondbgError(f"Cannot read {path}: {error.strerror}.") from error
-    try:
-        value: object = msgspec.yaml.decode(content)
+        value: object = msgspec.yaml.decode(_content(path))
     except (msgspec.DecodeError, YAMLError, UnicodeDecodeError) as error:
         reason = " ".join(str(error).split())
         raise UsageError(f"{path} is neither YAML nor JSON: {reason}.") from error
@@ -67,6 +63,13 @@ def _entries(path: Path) -> list[object]:
             f"{path} is not a list of problems: write '- {{kind: matmul, m: 64, n: 64, k: 64}}'."
         )
     return cast("list[object]", value)
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ActiondbgError(f"Cannot read {path}: {error.strerror}.") from error
 
 
 # --- configurations ---
@@ -91,11 +94,7 @@ def read_configurations(path: Path) -> list[Configuration]:
     from yaml import YAMLError
 
     try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise ActiondbgError(f"Cannot read {path}: {error.strerror}.") from error
-    try:
-        entries = msgspec.yaml.decode(content, type=list[_Entry])
+        entries = msgspec.yaml.decode(_content(path), type=list[_Entry])
     except (msgspec.DecodeError, YAMLError) as error:
         raise UsageError(
             f"{path} is not a list of configurations ({error}): each has provider, parameters and "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from actiondbg.kernels.errors import KernelError
 from actiondbg.kernels.execution.kernel import KernelBinary
@@ -12,6 +12,7 @@ from actiondbg.kernels.execution.kernel import KernelBinary
 if TYPE_CHECKING:
     import numpy as np
 
+LOADER = "actiondbg.kernels.providers.shared_library:load"
 SUPPORT = "support.c"  # is linked to the kernel
 TIMER = "actiondbg_time"
 _EMPTY_CALLS = 10_000
@@ -84,7 +85,7 @@ class LibraryKernel:
         timer: the function of ``support_source``.
     """
 
-    runs_in_this_thread: Literal[True] = True
+    runs_in_this_thread = True
 
     def __init__(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import subprocess
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from actiondbg.kernels.errors import CompileError
@@ -37,32 +37,26 @@ class CompilationSteps:
         self._show = show
         self.lines: list[str] = []
 
-    def run(self, name: str, argv: Sequence[str], output: Path | None = None) -> None:
+    def run(self, name: str, argv: Sequence[str]) -> None:
         """Run a command.
 
         Args:
             name: of the step, for messages, such as "mlir-translate".
             argv: the command line; its files are relative to the folder, or absolute.
-            output: gets the standard output, if it is not None.
 
         Raises:
             CompileError: it failed, or ran into the time limit.
         """
-        line = shlex.join(argv) + (f" > {shlex.quote(str(output))}" if output else "")
+        line = shlex.join(argv)
         self.lines.append(line)
         if self._show is not None:
             self._show(line)
-        if self.dry_run:
-            return
-        self._execute(name, list(argv), output, line)
+        if not self.dry_run:
+            self._execute(name, list(argv), line)
 
     def note(self, line: str) -> None:
         """Add a comment to the saved commands, for a step that is no command."""
         self.lines.append(f"# {line}")
-
-    def add(self, lines: Iterable[str]) -> None:
-        """Add command lines that ran elsewhere."""
-        self.lines += lines
 
     def save(self) -> None:
         """Write ``commands.sh``, which repeats the compilation."""
@@ -71,7 +65,7 @@ class CompilationSteps:
         script.write_text(f'#!/bin/sh\nset -e\ncd "$(dirname "$0")"\n{text}')
         script.chmod(0o755)
 
-    def _execute(self, name: str, argv: list[str], output: Path | None, line: str) -> None:
+    def _execute(self, name: str, argv: list[str], line: str) -> None:
         log = self.folder / LOG
         with log.open("ab") as messages:
             messages.write(f"$ {line}\n".encode())
@@ -81,7 +75,7 @@ class CompilationSteps:
                     argv,
                     cwd=self.folder,
                     stdin=subprocess.DEVNULL,
-                    stdout=subprocess.PIPE if output else messages,
+                    stdout=messages,
                     stderr=messages,
                     timeout=self.seconds,
                     check=False,
@@ -90,8 +84,6 @@ class CompilationSteps:
                 raise CompileError(f"{name}: {argv[0]} is not installed.") from error
             except subprocess.TimeoutExpired as error:
                 raise CompileError(f"{name} took longer than {self.seconds:g} s.") from error
-        if output is not None:
-            (self.folder / output).write_bytes(done.stdout)
         if done.returncode:
             raise CompileError(_failure(name, done.returncode, log))
 

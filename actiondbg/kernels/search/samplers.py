@@ -125,6 +125,8 @@ class TpeSampler:
         self._space = space
         self._others = RandomSampler(space, seed)
         self._study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed))
+        # The state of a trial that the model ignores: its time is learned as another one.
+        self._ignored = optuna.trial.TrialState.FAIL
         self._distributions = _distributions(space)
         self._times: dict[Point, float] = {}
 
@@ -133,7 +135,7 @@ class TpeSampler:
             trial = self._study.ask(self._distributions)
             point = tuple(trial.params[name] for name in self._space.names)
             if point not in self._times:
-                self._study.tell(trial, state=_failed_state())
+                self._study.tell(trial, state=self._ignored)
                 self._others.learn(point, 0.0)
                 return point
             self._study.tell(trial, self._times[point])
@@ -166,13 +168,6 @@ def make_sampler(name: SamplerName, space: SearchSpace, seed: int) -> Sampler:
             "--sampler random."
         )
     return TpeSampler(space, seed)
-
-
-def _failed_state() -> optuna.trial.TrialState:
-    """Return the state of a trial that the model ignores: its time is learned as another one."""
-    from optuna.trial import TrialState
-
-    return TrialState.FAIL
 
 
 def _distributions(space: SearchSpace) -> dict[str, optuna.distributions.BaseDistribution]:

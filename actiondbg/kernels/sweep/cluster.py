@@ -93,7 +93,7 @@ class ClusterCompiler:
             raise CompileError(f"The Dask worker failed ({error}): see its log.") from error
         for name, content in result.files.items():
             (folder / name).write_bytes(content)
-        steps.add(result.commands)
+        steps.lines += result.commands
         if result.identity != provider.identity():
             raise CompileError(
                 "The Dask worker has another compiler or target than this machine: "

@@ -44,7 +44,6 @@ from actiondbg.kernels.profiling.time_limit import TimeLimit
 from actiondbg.kernels.results.entry import entries_of
 from actiondbg.kernels.results.report_files import ReportFiles, parse_tags
 from actiondbg.kernels.sweep.settings import SweepSettings
-from actiondbg.kernels.sweep.stages import make_stages
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -134,28 +133,28 @@ class _Line:
                 report=report,
                 show=print_command if shows else None,
             )
-            self._sweep(kernels, _dispatches(options, kernels))
-        if not options.dry_run:
-            self._bisect(kernels)
+            verifier = self._sweep(kernels, _dispatches(options, kernels))
+        if verifier is not None:
+            self._bisect(kernels, verifier)
 
-    def _sweep(self, kernels: Kernels, dispatches: Sequence[Dispatch]) -> None:
+    def _sweep(self, kernels: Kernels, dispatches: Sequence[Dispatch]) -> DispatchVerifier | None:
+        """Compile and verify kernels; return the verifier, None of a dry run."""
         sweep = kernels.sweep(dispatches)
         try:
             sweep.run(dispatches)
         finally:
             done = [each.name for each in dispatches if each.name in sweep.rows]
             self._rows = {name: sweep.rows[name] for name in done}
+        return sweep.stages.verifier
 
-    def _bisect(self, kernels: Kernels) -> None:
+    def _bisect(self, kernels: Kernels, verifier: DispatchVerifier) -> None:
         """Bisect the wrong kernels, and print each culprit when it is found."""
-        stages = make_stages(kernels.settings, kernels.providers)
-        assert stages.verifier is not None  # the settings ask for it
         for name, row in self._rows.items():
             if not row.is_wrong:
                 continue
             self._print(row_line(row))
             if can_be_bisected(row):
-                self._rows[name] = self._bisected_row(row, kernels, stages.verifier)
+                self._rows[name] = self._bisected_row(row, kernels, verifier)
                 self._print(*culprit_lines(self._bisected[-1]))
 
     def _bisected_row(self, row: Row, kernels: Kernels, verifier: DispatchVerifier) -> Row:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 
 import msgspec
@@ -95,16 +96,9 @@ def _cells(entry: Entry) -> tuple[str, ...]:
 
 def _fact_lines(fact: Fact, width: int) -> list[str]:
     """Return a fact; one that is too wide is wrapped at words."""
-    lines: list[str] = []
-    first, *words = fact.text.split() or [""]
-    line = f"{fact.name:<{_NAME_WIDTH}}: {first}"
-    for word in words:
-        if len(line) + 1 + len(word) > max(width, 80):
-            lines.append(line)
-            line = f"{_INDENT}{word}"
-        else:
-            line = f"{line} {word}"
-    return [*lines, line]
+    text, room = " ".join(fact.text.split()), max(width, 80) - len(_INDENT)
+    first, *rest = textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False) or [""]
+    return [f"{fact.name:<{_NAME_WIDTH}}: {first}", *(f"{_INDENT}{line}" for line in rest)]
 
 
 def _wrong_lines(entry: Entry) -> list[str]:

@@ -17,11 +17,10 @@ from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.model.operation import Operation
 from actiondbg.kernels.programs.loop_nests import HEADER, loop_nests
 from actiondbg.kernels.providers.provider import CompiledKernel, Provider
-from actiondbg.kernels.providers.shared_library import SUPPORT, support_source
+from actiondbg.kernels.providers.shared_library import LOADER, SUPPORT, support_source
 from actiondbg.kernels.providers.steps import CompilationSteps
 from actiondbg.support.executables import answer_of, which
 
-_LOADER = "actiondbg.kernels.providers.shared_library:load"
 _SOURCE, _LIBRARY = "kernel.c", "kernel.so"
 # Sums along the innermost loop may be reordered (by OpenMP's simd), and integers wrap around.
 _OPTIONS = ("-O3", "-march=native", "-fopenmp-simd", "-fno-math-errno", "-fwrapv")
@@ -74,7 +73,7 @@ class CProvider(Provider):
             (folder / SUPPORT).write_text(support)
         steps.run("cc", [_compiler(), *_OPTIONS, *_LINKED])
         binary = KernelBinary(
-            _LOADER, (folder / _LIBRARY).absolute(), symbol, operation.inputs, operation.result
+            LOADER, (folder / _LIBRARY).absolute(), symbol, operation.inputs, operation.result
         )
         return CompiledKernel(binary, binary, "unknown" if steps.dry_run else "default")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -39,8 +39,7 @@ def load(binary: KernelBinary) -> LoadedKernel:
         KernelError: another version compiled it, or the device does not accept it.
         NotRunnable: this machine does not have the device.
     """
-    is_here = binary.settings["device"] == "local-sync"
-    return ThreadKernel(binary) if is_here else ModuleKernel(binary)
+    return ModuleKernel(binary)
 
 
 class ModuleKernel:
@@ -59,7 +58,9 @@ class ModuleKernel:
     def __init__(self, binary: KernelBinary) -> None:
         self._binary = binary
         self._batch = int(binary.settings.get("batch", 1))
-        self._device = _find_device(str(binary.settings["device"]))
+        device = str(binary.settings["device"])
+        self.runs_in_this_thread = device == "local-sync"
+        self._device = _find_device(device)
         try:
             instance = _runtime.VmInstance()
             module = _runtime.VmModule.mmap(instance, str(binary.path))
@@ -128,12 +129,6 @@ class ModuleKernel:
         )
         content = _runtime.DeviceArray(self._device, raw).to_host()
         return numpy.array(content).view(tensor.type.dtype).reshape(tensor.shape)
-
-
-class ThreadKernel(ModuleKernel):
-    """A function of a module that runs in the thread that calls it."""
-
-    runs_in_this_thread: Literal[True] = True
 
 
 def _find_device(name: str) -> Any:

@@ -33,11 +33,10 @@ from actiondbg.kernels.providers.provider import (
     ConfiguredStep,
     Provider,
 )
-from actiondbg.kernels.providers.shared_library import SUPPORT, support_source
+from actiondbg.kernels.providers.shared_library import LOADER, SUPPORT, support_source
 from actiondbg.kernels.providers.steps import CompilationSteps
 
 SCHEDULED = "scheduled.mlir"  # after the step that contains the configuration
-_LOADER = "actiondbg.kernels.providers.shared_library:load"
 _ELEMENTWISE = re.compile(
     r"^(?P<indent> *)(?P<head>%\w+ = linalg\.generic [^\n]*?"
     r"\bins\((?P<inputs>[^:\n]*) : [^\n]*?\) outs\()"
@@ -122,7 +121,7 @@ class MlirProvider(Provider):
             "llc", [str(tools.llc), *lowering.llc_options(tools), "kernel.ll", "-o", "kernel.o"]
         )
         steps.run("cc", [str(tools.cc), *lowering.link_options(tools)])
-        binary = KernelBinary(_LOADER, (folder / "kernel.so").absolute(), symbol, inputs, result)
+        binary = KernelBinary(LOADER, (folder / "kernel.so").absolute(), symbol, inputs, result)
         if steps.dry_run:
             return CompiledKernel(binary, binary, "unknown")
         applied, detail = _applied(dispatch, folder / scheduled)

@@ -12,7 +12,7 @@ from actiondbg.kernels.model.operation import Operation
 from actiondbg.kernels.providers.provider import Provider, ProviderSettings
 from actiondbg.kernels.providers.registry import make_provider
 from actiondbg.kernels.results.row import Row
-from actiondbg.kernels.sweep.generation import Generation, PlannedDispatches, plan_dispatches
+from actiondbg.kernels.sweep.generation import PlannedDispatches, plan_dispatches, write_dispatches
 from actiondbg.kernels.sweep.selection import DispatchFilter
 from actiondbg.kernels.sweep.settings import SweepSettings
 from actiondbg.kernels.sweep.stages import make_stages
@@ -51,7 +51,8 @@ class Kernels:
         self.settings = settings or SweepSettings()
         self.folder = GeneratedFolder(self.settings.generated_dir.resolve())
         self._provider_settings = provider_settings or ProviderSettings()
-        self.providers = {name: self._make(name) for name in providers}
+        self.providers: dict[str, Provider] = {}
+        self._make_providers(providers)
         self._report = report
         self._show = show
         self._warn = warn
@@ -85,7 +86,7 @@ class Kernels:
             OSError: a file cannot be written.
         """
         self._make_providers(each.configuration.provider for each in dispatches)
-        Generation(self.folder, self.providers).write(dispatches)
+        write_dispatches(self.folder, self.providers, dispatches)
 
     def generate(
         self,
@@ -133,7 +134,4 @@ class Kernels:
     def _make_providers(self, names: Iterable[str]) -> None:
         for name in names:
             if name not in self.providers:
-                self.providers[name] = self._make(name)
-
-    def _make(self, name: str) -> Provider:
-        return make_provider(name, self._provider_settings)
+                self.providers[name] = make_provider(name, self._provider_settings)

@@ -164,13 +164,14 @@ def _limit(memory: int | None, result: int) -> None:
     written = max(_OUTPUT, 2 * result)
     resource.setrlimit(resource.RLIMIT_FSIZE, (written, written))
     if memory is not None:
-        limit = _data_size() + memory
+        limit = (own_kilobytes("VmData") << 10) + memory
         resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
 
 
-def _data_size() -> int:
+def own_kilobytes(field: str) -> int:
+    """Return a size of this process in kB, such as VmRSS; see proc(5)."""
     lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) << 10 for line in lines if line.startswith("VmData:"))
+    return next(int(line.split()[1]) for line in lines if line.startswith(f"{field}:"))
 
 
 def _problem(error: Exception, loading: bool) -> tuple[Problem, str]:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
-from actiondbg.kernels.execution.child import serve
+from actiondbg.kernels.execution.child import own_kilobytes, serve
 from actiondbg.kernels.execution.messages import READY, START
 from actiondbg.support.parent_death import adopt_orphans, end_with_parent
 
@@ -120,7 +120,8 @@ class ForkServer:
         os.close(child.pidfd)
         with contextlib.suppress(KeyError):
             self._selector.unregister(child.life)
-        own = _resident_kilobytes()  # a fork begins with it
+        # A fork begins with it; the largest of getrusage(2) includes that of this one's parent.
+        own = own_kilobytes("VmRSS")
         grown = max(0, usage.ru_maxrss - own) << 10
         report = json.dumps([os.waitstatus_to_exitcode(status), grown])
         with contextlib.suppress(OSError):
@@ -153,15 +154,6 @@ def main(control: int, module: str) -> None:
         ForkServer(socket.socket(fileno=control)).run()
     sys.stdout = sys.stderr = None
     os._exit(0)
-
-
-def _resident_kilobytes() -> int:
-    """Return the resident memory of this process.
-
-    The largest of getrusage(2) would include that of the process that started this one.
-    """
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS:"))
 
 
 def _children_of_this_process() -> set[int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from pathlib import Path
 
 from actiondbg.errors import ActiondbgError, UsageError
@@ -55,8 +54,4 @@ def _advice(text: str) -> str:
     for dialect, passes in _HINTS.items():
         if dialect in dialects:
             return f"lower {dialect} to linalg first, with {passes}."
-    return f"lower it to linalg first; it has {_list(sorted(dialects))}."
-
-
-def _list(names: Sequence[str]) -> str:
-    return ", ".join(names) if names else "no operation"
+    return f"lower it to linalg first; it has {', '.join(sorted(dialects)) or 'no operation'}."

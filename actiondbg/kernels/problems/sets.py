@@ -20,19 +20,15 @@ _I8, _I32 = ElementType.I8, ElementType.I32
 SPLIT_K_SLICES = (2, 4, 16, 18)
 
 
-def named_sets() -> list[str]:
-    return list(_SETS)
-
-
 def load_set(name: str) -> list[Operation]:
     """Return the operations of a set, each once.
 
     Raises:
         UsageError: there is no such set.
     """
-    if name not in _SETS:
-        raise UsageError(f"Unknown problem set '{name}'; there are {', '.join(_SETS)}.")
-    return list(dict.fromkeys(_SETS[name]()))
+    if name not in SETS:
+        raise UsageError(f"Unknown problem set '{name}'; there are {', '.join(SETS)}.")
+    return list(dict.fromkeys(SETS[name]()))
 
 
 def _small() -> Iterator[Operation]:
@@ -119,7 +115,7 @@ def _gpt_small() -> Iterator[Operation]:
     yield Matmul(256, 65, 384)
 
 
-_SETS: dict[str, Callable[[], Iterable[Operation]]] = {
+SETS: dict[str, Callable[[], Iterable[Operation]]] = {
     "small": _small,
     "matmul": _profiler_matmul,
     "batch_matmul": _profiler_batch_matmul,

@@ -128,7 +128,7 @@ def _selection(condition: BoundedArray, x: BoundedArray, y: BoundedArray) -> Bou
 
 
 def _negation(x: BoundedArray) -> BoundedArray:
-    return BoundedArray(-x.values, x.errors, x.exact)
+    return replace(x, values=-x.values)
 
 
 def _same(x: BoundedArray) -> BoundedArray:
@@ -179,7 +179,7 @@ def _fused(x: BoundedArray, y: BoundedArray, z: BoundedArray) -> BoundedArray:
 
 
 def _absolute(x: BoundedArray) -> BoundedArray:
-    return BoundedArray(abs(x.values), x.errors, x.exact)
+    return replace(x, values=abs(x.values))
 
 
 _FUNCTIONS: dict[str, Callable[..., BoundedArray]] = {

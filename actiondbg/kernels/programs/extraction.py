@@ -193,7 +193,7 @@ class _Extraction:
             ):
                 return source
             earlier = members.get(source) if source is not None else None
-            if _is_empty(at.destination):
+            if source is not None and source.name == "tensor.empty":
                 earlier = self._in_place(at)
             if earlier is None:
                 return at.operation
@@ -291,11 +291,6 @@ def _element_of(member: StructuredOperation, index: ir.Value) -> ir.Value | None
         operation = defining_operation(index)
     arguments = list(member.body.arguments)
     return member.operation.operands[arguments.index(index)] if index in arguments else None
-
-
-def _is_empty(value: ir.Value) -> bool:
-    operation = defining_operation(value)
-    return operation is not None and operation.name == "tensor.empty"
 
 
 def _is_small(constant: ir.Operation) -> bool:

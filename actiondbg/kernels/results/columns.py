@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, TypeVar
@@ -132,18 +132,18 @@ _NEEDED = frozenset({VERIFICATION, "dispatch", "kind", "operation", "repetitions
 FIXED = (PROVIDER, CONFIGURATION, *(column.name for column in COLUMNS))
 
 
-def groups_of(entries: Iterable[Entry]) -> Groups:
+def groups_of(entries: Sequence[Entry]) -> Groups:
     """Return the names of tags, arguments, parameters and events of all entries, each once."""
-    tags: dict[str, None] = {}
-    arguments: dict[str, None] = {}
-    parameters: dict[str, None] = {}
-    events: dict[str, None] = {}
-    for entry in entries:
-        tags.update(dict.fromkeys(entry.tags))
-        arguments.update(dict.fromkeys(entry.arguments))
-        parameters.update(dict.fromkeys(entry.parameters))
-        events.update(dict.fromkeys(entry.counts))
-    return list(tags), list(arguments), list(parameters), list(events)
+
+    def names(group: Callable[[Entry], Mapping[str, object]]) -> list[str]:
+        return list(dict.fromkeys(name for entry in entries for name in group(entry)))
+
+    return (
+        names(lambda entry: entry.tags),
+        names(lambda entry: entry.arguments),
+        names(lambda entry: entry.parameters),
+        names(lambda entry: entry.counts),
+    )
 
 
 def header_of(groups: Groups) -> list[str]:

@@ -8,7 +8,6 @@ from actiondbg.kernels.results.entry import Entry
 from actiondbg.kernels.results.weights import HEAD, TEXT, TITLE, model_weights
 from actiondbg.kernels.results.words import (
     TABLE_HEAD,
-    Fact,
     further_facts,
     original_facts,
     summary_of,
@@ -18,7 +17,7 @@ from actiondbg.kernels.results.words import (
 
 def to_markdown(entries: Sequence[Entry], title: str = "Kernels") -> str:
     """Return a report: a table of all dispatches, then each wrong one in full."""
-    lines = [f"# {title}", "", f"{summary_of(list(entries)).text}.", ""]
+    lines = [f"# {title}", "", summary_of(entries), ""]
     if entries:
         lines += _table(entries)
     lines += _shares(entries)
@@ -50,14 +49,11 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def _in_full(entry: Entry) -> list[str]:
-    facts = [*original_facts(entry)[1:], *further_facts(entry)]
-    lines = ["", f"### {entry.dispatch}", "", *(_fact(fact) for fact in facts if fact.text)]
+    shown = [*original_facts(entry)[1:], *further_facts(entry)]
+    facts = [f"- {fact.name}: {_escaped(fact.text)}" for fact in shown if fact.text]
+    lines = ["", f"### {entry.dispatch}", "", *facts]
     details = [*entry.verification.first, *entry.verification.map.splitlines()]
     return [*lines, "", "```text", *details, "```"] if details else lines
-
-
-def _fact(fact: Fact) -> str:
-    return f"- {fact.name}: {_escaped(fact.text)}"
 
 
 def _escaped(text: str) -> str:

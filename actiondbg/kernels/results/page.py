@@ -56,7 +56,7 @@ def to_html(entries: Sequence[Entry], title: str = "Kernels") -> str:
     return html_page(
         title,
         element("h1", title),
-        element("p", f"{summary_of(list(entries)).text}."),
+        element("p", summary_of(entries)),
         section("Roofline", roofline_svg(entries, _ANCHOR), name="roofline"),
         section(
             "Dispatches",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
 
@@ -106,7 +106,8 @@ class _Plot:
         self._x = _axis([*(point.intensity for point in points), *ridges], _LEFT, _WIDTH - _RIGHT)
         peaks = [peak for peak, _ in self._roofs]
         self._y = _axis([*(point.gflops for point in points), *peaks], _HEIGHT - _BOTTOM, _TOP)
-        self._series = _numbered(points)
+        names = dict.fromkeys(_series(point) for point in points)
+        self._series = {name: number for number, name in enumerate(names)}
 
     def drawn(self) -> Drawing:
         drawing = Drawing("GFLOP/s of each dispatch by its operations a byte", "roofline plot")
@@ -217,11 +218,6 @@ def _axis(values: Sequence[float], start: float, end: float) -> _Axis:
 
 def _series(point: _Point) -> str:
     return f"{point.entry.provider}: {point.entry.kind}"
-
-
-def _numbered(points: Sequence[_Point]) -> Mapping[str, int]:
-    names = dict.fromkeys(_series(point) for point in points)
-    return {name: number for number, name in enumerate(names)}
 
 
 def _way(corners: Iterable[tuple[float, float]]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import floor, isfinite, log10
 
@@ -151,29 +153,15 @@ def _culprit(entry: Entry) -> str:
     return f"{entry.culprit}{folder}" if entry.culprit or folder else ""
 
 
-@dataclass(frozen=True)
-class Summary:
-    """How many entries ended how."""
-
-    dispatches: int
-    verdicts: dict[str, int]
-
-    @property
-    def text(self) -> str:
-        counts = [f"{count:,} {_in_line(verdict)}" for verdict, count in self.verdicts.items()]
-        return f"{counted(self.dispatches, 'dispatch')}{': ' if counts else ''}{', '.join(counts)}"
+def summary_of(entries: Sequence[Entry]) -> str:
+    """Return how many dispatches there are, and how many ended how, in one sentence."""
+    verdicts = Counter(entry.verification.verdict for entry in entries)
+    counts = [f"{count:,} {_in_line(verdict)}" for verdict, count in verdicts.items()]
+    return f"{counted(len(entries), 'dispatch')}{': ' if counts else ''}{', '.join(counts)}."
 
 
 def _in_line(verdict: str) -> str:
     return {"SUCCESS": "right", "FAILED": "wrong"}.get(verdict, verdict.lower())
-
-
-def summary_of(entries: list[Entry]) -> Summary:
-    verdicts: dict[str, int] = {}
-    for entry in entries:
-        verdict = entry.verification.verdict
-        verdicts[verdict] = verdicts.get(verdict, 0) + 1
-    return Summary(len(entries), verdicts)
 
 
 # The table of many dispatches, one line each.

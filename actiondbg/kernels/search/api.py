@@ -22,7 +22,6 @@ from actiondbg.kernels.search.search import (
     SearchResult,
     SearchSettings,
 )
-from actiondbg.kernels.sweep.generation import Generation
 from actiondbg.kernels.sweep.settings import SweepSettings
 from actiondbg.kernels.sweep.stages import make_stages
 
@@ -89,7 +88,7 @@ def search(
     if trials.verifier is None or finals.profiler is None:
         raise KernelError("A search needs verification and profiling: leave --dry-run out.")
     folder = GeneratedFolder(base.generated_dir.resolve())
-    evaluator = Evaluator(Generation(folder, providers), trials, providers, finals.profiler)
+    evaluator = Evaluator(folder, trials, providers, finals.profiler)
     log = search_log(folder, operation, compiler)
     return ConfigurationSearch(
         operation, compiler, evaluator, log, limits, progress, baseline, likely

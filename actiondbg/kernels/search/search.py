@@ -12,7 +12,7 @@ from typing import Literal
 
 from actiondbg.errors import UsageError
 from actiondbg.kernels.errors import KernelError
-from actiondbg.kernels.generated.layout import CONFIGURED
+from actiondbg.kernels.generated.layout import CONFIGURED, GeneratedFolder
 from actiondbg.kernels.model.configuration import Configuration, Parameter
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.model.operation import Operation
@@ -21,7 +21,7 @@ from actiondbg.kernels.providers.provider import Provider
 from actiondbg.kernels.results.row import Profile, Row
 from actiondbg.kernels.search.samplers import Point, Sampler, SamplerName, SearchSpace, make_sampler
 from actiondbg.kernels.search.trial import LogHeader, SearchTrial, TrialLog
-from actiondbg.kernels.sweep.generation import Generation
+from actiondbg.kernels.sweep.generation import write_dispatches
 from actiondbg.kernels.sweep.sweep import Stages, Sweep
 
 End = Literal["budget", "time", "space"]
@@ -320,11 +320,12 @@ class ConfigurationSearch:
         return None
 
     def _best(self) -> SearchTrial | None:
-        right = [each for each in self.log.trials if each.is_right and not self._is_foreign(each)]
+        right = [
+            each
+            for each in self.log.trials
+            if each.is_right and self._origin(each.configuration) != "baseline"
+        ]
         return min(right, key=lambda each: each.cost, default=None)
-
-    def _is_foreign(self, trial: SearchTrial) -> bool:
-        return self._origin(trial.configuration) == "baseline"
 
     def _report(self, trial: SearchTrial) -> None:
         if self._progress is None:
@@ -386,7 +387,7 @@ class Evaluator:
     Nothing is compiled while a kernel is measured: that would disturb its times.
 
     Args:
-        generation: writes the files of a dispatch.
+        folder: gets the files of the dispatches.
         stages: compile, verify and profile.
         providers: of the configurations, by their names; the first is searched.
         confirmation: profiles the finalists.
@@ -397,13 +398,13 @@ class Evaluator:
 
     def __init__(
         self,
-        generation: Generation,
+        folder: GeneratedFolder,
         stages: Stages,
         providers: Mapping[str, Provider],
         confirmation: Profiler,
     ) -> None:
         self.jobs = stages.jobs
-        self._generation = generation
+        self._folder = folder
         self._stages = stages
         self._providers = providers
         self._confirmation = confirmation
@@ -420,7 +421,7 @@ class Evaluator:
                 f"The provider {next(iter(self._providers))} made a configuration of the provider "
                 f"{name}: its 'configured' must name its own."
             )
-        self._generation.write(dispatches)
+        write_dispatches(self._folder, self._providers, dispatches)
         return [_trial(row) for row in Sweep(self._stages, self._providers).run(dispatches)]
 
     def confirm(self, dispatches: Sequence[Dispatch]) -> list[Profile]:
@@ -429,7 +430,8 @@ class Evaluator:
         Raises:
             KernelError: a dispatch fails now.
         """
-        self._generation.write(dispatches)  # of a log whose folder was removed
+        # Of a log whose folder was removed.
+        write_dispatches(self._folder, self._providers, dispatches)
         stages = Stages(self._stages.compiler, profiler=self._confirmation)
         profiles: list[Profile] = []
         for row in Sweep(stages, self._providers).run(dispatches):

@@ -118,25 +118,19 @@ def _split(configuration: Configuration, slices: int) -> Configuration:
     )
 
 
-class Generation:
-    """Writes the files of dispatches."""
+def write_dispatches(
+    folder: GeneratedFolder, providers: Mapping[str, Provider], dispatches: Sequence[Dispatch]
+) -> None:
+    """Write operations, configured MLIR and the manifest; leave files that are the same.
 
-    def __init__(self, folder: GeneratedFolder, providers: Mapping[str, Provider]) -> None:
-        self._folder = folder
-        self._providers = providers
-
-    def write(self, dispatches: Sequence[Dispatch]) -> None:
-        """Write operations, configured MLIR and the manifest; leave files that are the same.
-
-        Raises:
-            OSError: a file cannot be written.
-        """
-        for operation in {each.operation: None for each in dispatches}:
-            _write(self._folder.source(operation), operation.function())
-        for each in dispatches:
-            source = self._providers[each.configuration.provider].source(each)
-            _write(self._folder.configured(each), source)
-        add_to_manifest(self._folder.manifest, dispatches)
+    Raises:
+        OSError: a file cannot be written.
+    """
+    for operation in {each.operation: None for each in dispatches}:
+        _write(folder.source(operation), operation.function())
+    for each in dispatches:
+        _write(folder.configured(each), providers[each.configuration.provider].source(each))
+    add_to_manifest(folder.manifest, dispatches)
 
 
 def _write(path: Path, text: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fnmatch import fnmatchcase
 
 from actiondbg.errors import UsageError
@@ -32,7 +32,7 @@ class DispatchFilter:
         self._kinds = frozenset(kinds)
         self._providers = frozenset(providers)
         self._text = names
-        self._patterns = [_Pattern(each) for each in _COMMA.split(names) if each]
+        self._patterns = [_matcher(each) for each in _COMMA.split(names) if each]
 
     def __call__(self, dispatch: Dispatch) -> bool:
         if self._kinds and dispatch.operation.kind not in self._kinds:
@@ -40,7 +40,9 @@ class DispatchFilter:
         if self._providers and dispatch.configuration.provider not in self._providers:
             return False
         names = (dispatch.name, dispatch.operation.name)
-        return not self._patterns or any(each.matches(names) for each in self._patterns)
+        return not self._patterns or any(
+            matches(name) for matches in self._patterns for name in names
+        )
 
     def select(self, dispatches: Iterable[Dispatch]) -> list[Dispatch]:
         """Return the selected dispatches.
@@ -59,23 +61,14 @@ class DispatchFilter:
         raise UsageError(f"No dispatch matches{filters}; there are {len(every)}, such as {some}.")
 
 
-class _Pattern:
-    """A glob, or a regular expression: what matches as either."""
-
-    def __init__(self, text: str) -> None:
-        self._glob = text
-        try:
-            self._expression = re.compile(text)
-        except re.error as error:
-            if not set(text) & set("*?["):
-                raise UsageError(
-                    f"--dispatches: {text!r} is neither a glob nor a regular expression: {error}."
-                ) from error
-            self._expression = None
-
-    def matches(self, names: Iterable[str]) -> bool:
-        return any(
-            fnmatchcase(name, self._glob)
-            or (self._expression is not None and self._expression.fullmatch(name) is not None)
-            for name in names
-        )
+def _matcher(text: str) -> Callable[[str], bool]:
+    """Return whether names match a glob, or a regular expression: what matches as either."""
+    try:
+        expression = re.compile(text)
+    except re.error as error:
+        if not set(text) & set("*?["):
+            raise UsageError(
+                f"--dispatches: {text!r} is neither a glob nor a regular expression: {error}."
+            ) from error
+        return lambda name: fnmatchcase(name, text)
+    return lambda name: fnmatchcase(name, text) or expression.fullmatch(name) is not None

@@ -111,7 +111,7 @@ def further_runs(operation: Operation, first: OperandKind, exact: bool) -> list[
         counts.append(("denormals", precise if exact and _has_denormals(operation) else 0))
     counts.append(("edges", _edge_runs(operation)))
     counts.append(("extremes", _extreme_runs(operation)))
-    counts.append(("own", _own_runs(operation)))
+    counts.append(("own", _affordable(operation, operation.own_runs, least=3)))
     runs = [OperandRun(kind, index) for kind, count in counts for index in range(count)]
     return [each for each in dict.fromkeys(runs) if each != OperandRun(first)]
 
@@ -234,11 +234,6 @@ def precise_scale(kind: OperandKind, element: ElementType) -> float:
     if kind == "denormals":
         return 2.0 ** _DENORMAL[element.value]
     return 2.0 ** (_HUGE[element.value] if kind == "huge" else -(element.precision // 2))
-
-
-def _own_runs(operation: Operation) -> int:
-    """Return in how many runs an operation has operands of its own, within limits."""
-    return _affordable(operation, operation.own_runs, least=3)
 
 
 def _extreme_runs(operation: Operation) -> int:

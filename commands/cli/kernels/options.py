@@ -6,10 +6,10 @@ import argparse
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
 from actiondbg.commands.cli.line_parser import Quiet
-from actiondbg.commands.interpreter.options import Option, Options, changed_fields, flag, option
+from actiondbg.commands.interpreter.options import Options, changed_fields, flag, option
 from actiondbg.commands.interpreter.values import boolean, positive
 from actiondbg.errors import UsageError
 
@@ -35,9 +35,9 @@ _STAGES = {
 }
 
 
-def _switch(name: str, help: str, alias: str = "") -> Option:
+def switch(help: str, *, default: bool = False, alias: str = "") -> Any:
     """Return an option that is true alone, and takes true or false."""
-    return Option(name, "BOOL", help=help, parse=boolean, bare=True, alias=alias)
+    return option("BOOL", default=default, help=help, parse=boolean, bare=True, alias=alias)
 
 
 def _device(text: str) -> str:
@@ -113,9 +113,7 @@ class OperationOptions(Options):
 class ProblemOptions(OperationOptions):
     """Which operations and configurations are generated."""
 
-    default_config: Annotated[
-        bool, _switch("--default-config", "add the compiler's own choice to the configurations")
-    ] = False
+    default_config: bool = switch("add the compiler's own choice to the configurations")
     configurations: Path | None = option("FILE", help="own configurations, in YAML or JSON")
     pipeline: tuple[str, ...] = option(
         "PASSES", help="a configuration of mlir: a pipeline; repeatable"
@@ -134,15 +132,11 @@ class JobOptions(Options):
 class CompileOptions(JobOptions):
     """How kernels are compiled."""
 
-    force_compile: Annotated[
-        bool, _switch("--force-compile", "compile again even if up to date")
-    ] = False
-    dry_run: Annotated[bool, _switch("--dry-run", "print the commands, run none")] = False
-    save_cmds: Annotated[
-        bool, _switch("--save-cmds", "write commands.sh beside the binaries; true")
-    ] = True
+    force_compile: bool = switch("compile again even if up to date")
+    dry_run: bool = switch("print the commands, run none")
+    save_cmds: bool = switch("write commands.sh beside the binaries; true", default=True)
     dask: str | None = option("ADDRESS", help="compile on the workers of a Dask cluster")
-    verbose: Annotated[bool, _switch("--verbose", "print each command")] = False
+    verbose: bool = switch("print each command")
 
 
 class LimitOptions(Options):
@@ -156,7 +150,7 @@ class OutputOptions(Options):
     """Where rows are written."""
 
     output: tuple[Path, ...] = option("FILE", help="write .csv, .md, .html or .parquet")
-    append: Annotated[bool, _switch("--append", "add the rows to a CSV")] = False
+    append: bool = switch("add the rows to a CSV")
     tags: str = option("K:V,...", default="", help="leading columns with one value in all rows")
     json: bool = flag(help="print one JSON object")
     quiet: Quiet = False
@@ -178,22 +172,15 @@ class VerifyLine(OutputOptions, LimitOptions, CompileLine):
     verification_providers: str = option(
         "NAMES", default="numpy", help="references, by commas; numpy"
     )
-    bisect: Annotated[
-        bool, _switch("--bisect", "find the action that makes each wrong kernel wrong")
-    ] = False
+    bisect: bool = switch("find the action that makes each wrong kernel wrong")
 
 
 class ProfileLine(VerifyLine):
     """The options of ``kernels profile``."""
 
-    verification_enabled: Annotated[
-        bool,
-        _switch("--verification-enabled", "verify results; true", alias="--verify"),
-    ] = True
-    profiling_enabled: Annotated[
-        bool, _switch("--profiling-enabled", "measure times; true", alias="--benchmark")
-    ] = True
-    compile_only: Annotated[bool, _switch("--compile-only", "neither verify nor profile")] = False
+    verification_enabled: bool = switch("verify results; true", default=True, alias="--verify")
+    profiling_enabled: bool = switch("measure times; true", default=True, alias="--benchmark")
+    compile_only: bool = switch("neither verify nor profile")
     benchmark_repetitions: int = option(
         "N", default=5, help="measure each N times; 5", parse=positive
     )

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from actiondbg.commands.cli.kernels.options import switch
 from actiondbg.commands.cli.line_parser import LineParser, subcommand
 from actiondbg.commands.interpreter.options import Options, flag, option, positional
-from actiondbg.commands.interpreter.values import boolean, percent
+from actiondbg.commands.interpreter.values import percent
 from actiondbg.commands.render.kernels.rows import (
     comparison_lines,
     comparison_object,
@@ -53,12 +54,8 @@ class ReportOptions(Options):
     generated_dir: tuple[Path, ...] = option(
         "DIR", help="of A.csv, then of B.csv: the parents of their folders 'generated'"
     )
-    remeasure: bool = option(
-        "BOOL",
-        default=True,
-        help="measure both builds again, in turn, where both are there; true",
-        parse=boolean,
-        bare=True,
+    remeasure: bool = switch(
+        "measure both builds again, in turn, where both are there; true", default=True
     )
     threshold: float = option(
         "PERCENT",

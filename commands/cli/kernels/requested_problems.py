@@ -27,11 +27,7 @@ _SMALL = "small"
 
 
 def requested_kinds(text: str) -> list[str]:
-    """Return the kinds of ``--operation-kind``.
-
-    Raises:
-        UsageError: there is no such kind.
-    """
+    """Return the kinds of ``--operation-kind``."""
     if text == ALL:
         return kind_names()
     return [find_kind(each.strip()).kind for each in text.split(",")]
@@ -40,11 +36,7 @@ def requested_kinds(text: str) -> list[str]:
 def requested_operations(
     options: OperationOptions, kinds: Sequence[str], default_set: str = _SMALL
 ) -> list[Operation]:
-    """Return the operations that options name, each once; those of a set if they name none.
-
-    Raises:
-        ActiondbgError: a value is wrong, or a file cannot be read.
-    """
+    """Return the operations that options name, each once; those of a set if they name none."""
     operations: list[Operation] = []
     given = _given_fields(options)
     if options.types and not given:
@@ -153,11 +145,7 @@ def _size(name: str, text: str) -> int:
 
 
 def requested_configurations(options: ProblemOptions) -> list[Configuration]:
-    """Return the user's own configurations; none for the predefined ones.
-
-    Raises:
-        ActiondbgError: the file cannot be read.
-    """
+    """Return the user's own configurations; none for the predefined ones."""
     configurations = [_of_pipeline(each) for each in options.pipeline]
     if options.configurations is not None:
         configurations += read_configurations(options.configurations)

@@ -54,11 +54,7 @@ LineT = TypeVar("LineT", bound=CompileLine)
 
 
 def dispatch_filter(options: FolderOptions, names: Sequence[str] = ()) -> DispatchFilter:
-    """Return the filter of the options, with further names of dispatches.
-
-    Raises:
-        UsageError: there is no such kind, or a pattern is wrong.
-    """
+    """Return the filter of the options, with further names of dispatches."""
     text = options.operation_kind
     kinds = () if text == ALL else requested_kinds(text)
     wanted = ",".join([*names, *([options.dispatches] if options.dispatches else [])])
@@ -76,11 +72,7 @@ def requested_providers(options: FolderOptions) -> list[str]:
 
 
 def named_providers(options: FolderOptions) -> list[str]:
-    """Return the names of ``--provider``; those of the user's classes are registered.
-
-    Raises:
-        UsageError: a class cannot be imported.
-    """
+    """Return the names of ``--provider``; those of the user's classes are registered."""
     return [provider_name(each) for each in split_names(options.provider)]
 
 
@@ -169,11 +161,7 @@ def _counted_events(names: str) -> tuple[Event, ...]:
 
 
 def generate_requested(options: CompileLine | GenerateLine, kernels: Kernels) -> list[Dispatch]:
-    """Generate the dispatches that options name.
-
-    Raises:
-        ActiondbgError: an option is wrong, or nothing fits.
-    """
+    """Generate the dispatches that options name."""
     kinds = requested_kinds(options.operation_kind)
     if options.provider or options.configurations is None:
         check_used(options, requested_providers(options))
@@ -203,11 +191,7 @@ def generate_requested(options: CompileLine | GenerateLine, kernels: Kernels) ->
 
 
 def choose_dispatches(options: CompileLine, kernels: Kernels) -> list[Dispatch]:
-    """Generate the dispatches that options name; without such options, select generated ones.
-
-    Raises:
-        ActiondbgError: an option is wrong, or nothing fits.
-    """
+    """Generate the dispatches that options name; without such options, select generated ones."""
     if names_problems(options):
         return generate_requested(options, kernels)
     dispatches = kernels.select(dispatch_filter(options))
@@ -234,9 +218,6 @@ def run_sweep(
 
     Returns:
         The exit code: 0 if all is right, 1 if a kernel is wrong, 130 after Ctrl-C.
-
-    Raises:
-        ActiondbgError: a compiler is not installed, or nothing can be done.
     """
     options = parser.read(argv)
     with parser.reported_usage():

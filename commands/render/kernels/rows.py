@@ -47,7 +47,7 @@ def report_lines(
     if blocks:
         lines.append(_RULE)
     lines += weight_lines(entries, width)
-    return [*lines, f"{summary_of(list(entries)).text}."]
+    return [*lines, summary_of(entries)]
 
 
 def weight_lines(entries: Sequence[Entry], width: int | None = 80) -> list[str]:

@@ -13,7 +13,7 @@ import pytest
 
 from actiondbg.kernels.operations.registry import find_kind, kind_names
 from actiondbg.kernels.problems.problem_file import read_configurations, read_problems
-from actiondbg.kernels.problems.sets import named_sets
+from actiondbg.kernels.problems.sets import SETS
 from tests.elements import some
 from tests.paths import COMMAND, ROOT
 
@@ -74,4 +74,4 @@ def test_each_kind_is_in_the_table_with_what_it_needs(name: str) -> None:
 
 
 def test_each_problem_set_is_named() -> None:
-    assert [name for name in named_sets() if f"`{name}`" not in _PAGE] == []
+    assert [name for name in SETS if f"`{name}`" not in _PAGE] == []

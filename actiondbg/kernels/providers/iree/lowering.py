@@ -39,7 +39,8 @@ class Lowering:
     @property
     def lowering_config(self) -> str:
         """The attribute of the operation."""
-        entries = ", ".join(f"{key} = {value}" if value else key for key, value in _sorted(self))
+        pairs = sorted(self.config.items())  # as IREE prints them
+        entries = ", ".join(f"{key} = {value}" if value else key for key, value in pairs)
         content = f"{{{entries}}}" if self.dialect == "iree_gpu" else entries
         return f"#{self.dialect}.lowering_config<{content}>"
 
@@ -168,11 +169,6 @@ def replace_lowering(
             stage = f"{stage[:start]}{text}{stage[end:]}"
     start, end = root.function_span  # before the operations: its place has not moved
     return f"{stage[:start]}{new.translation_info}{stage[end:]}" if end else stage
-
-
-def _sorted(lowering: Lowering) -> list[tuple[str, str]]:
-    """Return the entries in the order in which IREE prints them."""
-    return sorted(lowering.config.items())
 
 
 def _without_zeros(sizes: str) -> str:

@@ -25,7 +25,7 @@ from actiondbg.kernels.providers.mlir.predefined import (
     schedule_space,
 )
 from actiondbg.kernels.providers.mlir.schedule import ROOT, ScheduleText, root_is_last
-from actiondbg.kernels.providers.mlir.toolchain import Toolchain, find_toolchain
+from actiondbg.kernels.providers.mlir.toolchain import find_toolchain
 from actiondbg.kernels.providers.provider import (
     CONFIGURED,
     Applied,
@@ -52,25 +52,16 @@ class MlirProvider(Provider):
     name = "mlir"
     default_is_plain = True
 
-    @property
-    def toolchain(self) -> Toolchain:
-        """The compilers.
-
-        Raises:
-            ProviderMissing: they are not installed.
-        """
-        return find_toolchain()
-
     def identity(self) -> str:
         support = sha256(support_source("kernel", 1).encode()).hexdigest()[:12]
-        return f"{self.toolchain.identity}; {lowering.IDENTITY}; {support}"
+        return f"{find_toolchain().identity}; {lowering.IDENTITY}; {support}"
 
     def default(self, operation: Operation) -> Configuration:
         return Configuration(self.name, "mlir_default")
 
     def configurations(self, operation: Operation) -> Sequence[Configuration]:
         """Return schedules that suit the CPU's vectors; see Provider."""
-        schedules = predefined_schedules(operation, self.toolchain.vector_bits)
+        schedules = predefined_schedules(operation, find_toolchain().vector_bits)
         return [schedule.configuration for schedule in schedules]
 
     def obstacle(self, dispatch: Dispatch) -> str | None:
@@ -82,7 +73,7 @@ class MlirProvider(Provider):
             return f"module {{\n{_function(operation)}}}\n"
         function = _function(operation, own=not root_is_last(operation.body("%out", ROOT)))
         function = with_own_destinations(function)
-        sequence = ScheduleText(operation, schedule, self.toolchain).write()
+        sequence = ScheduleText(operation, schedule, find_toolchain()).write()
         return f"module attributes {{transform.with_named_sequence}} {{\n{function}\n{sequence}}}\n"
 
     def configured_step(self, dispatch: Dispatch) -> ConfiguredStep:
@@ -94,7 +85,7 @@ class MlirProvider(Provider):
             passes = lowering.pipeline_passes(pipeline_of(configuration))
         else:
             passes = lowering.default_passes(operation.body("%out", ""))
-        argv = [str(self.toolchain.mlir_opt), CONFIGURED, *passes, "-o", SCHEDULED]
+        argv = [str(find_toolchain().mlir_opt), CONFIGURED, *passes, "-o", SCHEDULED]
         return ConfiguredStep(argv, Path(SCHEDULED))
 
     def compile(self, dispatch: Dispatch, folder: Path, steps: CompilationSteps) -> CompiledKernel:
@@ -105,7 +96,7 @@ class MlirProvider(Provider):
     def finish(
         self, dispatch: Dispatch, folder: Path, steps: CompilationSteps, scheduled: Path
     ) -> CompiledKernel:
-        tools, symbol = self.toolchain, f"_mlir_ciface_{dispatch.operation.name}"
+        tools, symbol = find_toolchain(), f"_mlir_ciface_{dispatch.operation.name}"
         inputs, result = dispatch.operation.inputs, dispatch.operation.result
         steps.note(f"{SUPPORT} calls the kernel in a loop")
         if not steps.dry_run:
@@ -128,7 +119,7 @@ class MlirProvider(Provider):
         return CompiledKernel(binary, binary, applied, detail)
 
     def space(self, operation: Operation) -> Mapping[str, Sequence[Parameter]]:
-        return schedule_space(operation, self.toolchain.vector_bits)
+        return schedule_space(operation, find_toolchain().vector_bits)
 
     def configured(self, operation: Operation, choice: Mapping[str, Parameter]) -> Configuration:
         """Return the configuration of one choice for each parameter of ``space``.

@@ -8,11 +8,11 @@ from actiondbg.errors import UsageError
 from actiondbg.kernels.operations.convolution import Conv2d
 from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.operations.registry import kind_names
-from actiondbg.kernels.problems.sets import load_set, named_sets
+from actiondbg.kernels.problems.sets import SETS, load_set
 from tests.elements import some
 
 
-@pytest.mark.parametrize("name", named_sets())
+@pytest.mark.parametrize("name", SETS)
 def test_the_operations_of_a_set_fit_their_kinds_and_differ(name: str) -> None:
     operations = load_set(name)
     for operation in some(operations):

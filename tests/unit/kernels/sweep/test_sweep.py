@@ -17,7 +17,7 @@ from actiondbg.kernels.profiling.profiler import Kernel, Measured, Profiler
 from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.results.row import Profile, Row, Verification
 from actiondbg.kernels.sweep.compilation import DispatchCompiler
-from actiondbg.kernels.sweep.generation import Generation, plan_dispatches
+from actiondbg.kernels.sweep.generation import plan_dispatches, write_dispatches
 from actiondbg.kernels.sweep.settings import SweepSettings
 from actiondbg.kernels.sweep.sweep import Stages, Sweep, SweepProgress
 from tests.fakes.kernels.copying_provider import BROKEN, GOOD, LARGE, CopyingProvider
@@ -77,7 +77,7 @@ def _sweep(
 
 def _generate(folder: Path, provider: CopyingProvider) -> list[Dispatch]:
     dispatches = plan_dispatches(_MATMULS, [provider]).dispatches
-    Generation(GeneratedFolder(folder), {"copying": provider}).write(dispatches)
+    write_dispatches(GeneratedFolder(folder), {"copying": provider}, dispatches)
     return dispatches
 
 

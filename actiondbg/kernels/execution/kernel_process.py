@@ -76,6 +76,8 @@ class KernelProcess(Closeable):
 
     The kernel is loaded at once. After an error in a request the process has ended, unless it was
     an error that a loader raised. The process does not outlive this one, and prints nothing.
+    A request raises KernelError if the kernel crashed, took too long, needed too much memory or
+    wrote outside of its result.
 
     Args:
         binary: the kernel.
@@ -111,18 +113,7 @@ class KernelProcess(Closeable):
             raise
 
     def run(self, inputs: Sequence[np.ndarray]) -> np.ndarray:
-        """Call the kernel once.
-
-        Args:
-            inputs: arrays of the operands' shapes and types.
-
-        Returns:
-            The result.
-
-        Raises:
-            KernelError: the kernel crashed, took too long, needed too much memory or wrote outside
-                of its result.
-        """
+        """Return the result of a call, for arrays of the operands' shapes and types."""
         from actiondbg.kernels.execution.shared_arrays import receive
 
         descriptors = self._ask(Run(), inputs)[1]
@@ -137,9 +128,6 @@ class KernelProcess(Closeable):
 
         Returns:
             The seconds of all calls together, and the involuntary context switches.
-
-        Raises:
-            KernelError: as in ``run``.
         """
         reply = self._ask(Time(calls))[0]
         return reply.seconds or 0.0, reply.switches
@@ -149,9 +137,6 @@ class KernelProcess(Closeable):
 
         Returns:
             The seconds of one call, or None if the loader cannot measure that.
-
-        Raises:
-            KernelError: as in ``run``.
         """
         return self._ask(TimeCall())[0].seconds
 
@@ -162,7 +147,7 @@ class KernelProcess(Closeable):
             The counts of all calls together; () if the kernel runs in other threads or programs.
 
         Raises:
-            KernelError: as in ``run``, or an event cannot be counted.
+            KernelError: an event cannot be counted, too.
         """
         return self._ask(Count(calls, tuple(events)))[0].counts
 

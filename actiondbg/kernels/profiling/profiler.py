@@ -13,7 +13,6 @@ from actiondbg.kernels.profiling.peaks import MachinePeaks
 from actiondbg.kernels.profiling.timed_kernel import StartKernel, calibrated_calls
 from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.results.row import Profile
-from actiondbg.kernels.verification.operands import make_operands
 from actiondbg.statistics.events import Event
 
 Measured = dict[str, Profile | str]
@@ -120,6 +119,8 @@ class Profiler:
         return failed | {name: self._profile_of(each) for name, each in live.items()}
 
     def _started(self, processes: ExitStack, dispatch: Dispatch, compiled: CompiledKernel) -> _Live:
+        from actiondbg.kernels.verification.operands import make_operands  # needs NumPy
+
         kernel = processes.enter_context(self._start(compiled.profile))
         kernel.load(make_operands(dispatch.operation, "integers"))
         if self._batch_size is None:

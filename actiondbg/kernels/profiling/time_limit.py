@@ -11,7 +11,6 @@ from actiondbg.kernels.profiling.timed_kernel import StartKernel, calibrated_cal
 from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.results.row import Verdict, Verification
 from actiondbg.kernels.results.words import milliseconds
-from actiondbg.kernels.verification.operands import make_operands
 from actiondbg.kernels.verification.verifier import DispatchVerifier
 
 _REPETITIONS = 20  # noise only adds to the least of them
@@ -69,6 +68,8 @@ class TimedVerifier:
         return least
 
     def _least_of_process(self, dispatch: Dispatch, compiled: CompiledKernel) -> float:
+        from actiondbg.kernels.verification.operands import make_operands  # needs NumPy
+
         with self._start(compiled.profile) as kernel:
             kernel.load(make_operands(dispatch.operation, "integers"))
             calls = calibrated_calls(kernel)

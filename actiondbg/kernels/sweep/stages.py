@@ -18,7 +18,6 @@ from actiondbg.kernels.sweep.cluster import ClusterCompiler
 from actiondbg.kernels.sweep.compilation import DispatchCompiler
 from actiondbg.kernels.sweep.settings import SweepSettings
 from actiondbg.kernels.sweep.sweep import Stages
-from actiondbg.kernels.verification.reference_cache import ReferenceCache
 from actiondbg.kernels.verification.verifier import DispatchVerifier, Verifier
 from actiondbg.recording.dependencies import need_packages
 
@@ -40,8 +39,12 @@ def make_stages(
     compilation = DispatchCompiler(settings, providers, cluster, show)
     if settings.dry_run:
         return Stages(compilation)
-    if settings.verify or settings.profile:
-        need_packages("Running kernels", ("numpy",), "kernels")
+    jobs = settings.jobs if cluster is None else cluster.jobs
+    if not (settings.verify or settings.profile or settings.bisect):
+        return Stages(compilation, jobs=jobs)
+    need_packages("Running kernels", ("numpy",), "kernels")
+    from actiondbg.kernels.verification.reference_cache import ReferenceCache  # needs NumPy
+
     folder = GeneratedFolder(settings.generated_dir.resolve())
     references = [ReferenceCache(folder, name) for name in settings.references]
     start = partial(KernelProcess, seconds=settings.run_seconds, memory=settings.memory_bytes)
@@ -56,7 +59,7 @@ def make_stages(
         verifier=verifier if settings.verify else None,
         profiler=_profiler(settings, start, warn) if settings.profile else None,
         bisector=bisector if settings.bisect else None,
-        jobs=settings.jobs if cluster is None else cluster.jobs,
+        jobs=jobs,
     )
 
 

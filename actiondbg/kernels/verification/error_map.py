@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import numpy as np
+import numpy as np
 
 _ROWS, _COLUMNS = 16, 32  # of the map, at most
 _NONE, _SOME, _ALL = ".", "+", "#"
@@ -17,14 +14,12 @@ def error_map(wrong: np.ndarray) -> str:
     A character is a tile of the two dimensions that differ most, over all others: ``.`` has no
     wrong element, ``+`` some, ``#`` only wrong ones. A line of words comes first.
     """
-    import numpy
-
     if not wrong.any() or wrong.all():
         return ""
     flat = wrong.reshape(1, -1) if wrong.ndim == 1 else wrong
     rows, columns = _dimensions(flat)
     others = tuple(each for each in range(flat.ndim) if each not in (rows, columns))
-    share = flat.mean(axis=others) if others else flat.astype(numpy.float64)
+    share = flat.mean(axis=others) if others else flat.astype(np.float64)
     height, width = _tile(share.shape[0], _ROWS), _tile(share.shape[1], _COLUMNS)
     lines = [
         "".join(
@@ -39,14 +34,10 @@ def error_map(wrong: np.ndarray) -> str:
 
 def _dimensions(wrong: np.ndarray) -> tuple[int, int]:
     """Return the two dimensions whose indices differ most in how much is wrong, in order."""
-    import numpy
-
     spread: list[float] = []
     for dimension in range(wrong.ndim):
         others = tuple(each for each in range(wrong.ndim) if each != dimension)
-        spread.append(
-            float(numpy.ptp(wrong.mean(axis=others))) if wrong.shape[dimension] > 1 else -1
-        )
+        spread.append(float(np.ptp(wrong.mean(axis=others))) if wrong.shape[dimension] > 1 else -1)
     chosen = sorted(sorted(range(wrong.ndim), key=lambda each: -spread[each])[:2])
     return chosen[0], chosen[1]
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from actiondbg.kernels.errors import KernelError
 from actiondbg.kernels.model.operation import ROUNDING_FACTOR, Operation, Reference
@@ -22,9 +23,6 @@ from actiondbg.kernels.verification.reference_providers import (
     ComputeReference,
     find_reference_provider,
 )
-
-if TYPE_CHECKING:
-    import numpy as np
 
 # The smallest normal number may be flushed to zero, but for half precision, where none is.
 _TINY = {"f16": -24, "bf16": -126, "f32": -126, "f64": -1022}
@@ -106,8 +104,6 @@ def expectation_of(
     Raises:
         KernelError: the reference needs too much memory, or has another shape.
     """
-    import numpy
-
     operands = make_operands(operation, kind, index)
     reference = _reference(operation, operands, compute)
     values, result = reference.values, operation.result.type
@@ -115,30 +111,30 @@ def expectation_of(
     if kind == "edges":
         reference = replace(reference, magnitude=_magnitude_of_edges(reference))
     limit = exact_limit(operation)
-    small = float(numpy.max(reference.magnitude, initial=0.0)) < limit
+    small = float(np.max(reference.magnitude, initial=0.0)) < limit
     is_equal = reference.exact and small and kind in (*_INTEGERS, "edges")
     signed = kind == "edges" and reference.signed_zeros
     if kind == "extremes" or operation.extreme is not None or (is_equal and kind != "edges"):
         return Expectation(operands, values, None, _EQUAL, run, signed)
     if kind == "precise" and not result.is_float:
         # A sum beyond the limit wraps around, unless a maximum follows: only the others are known.
-        bound = numpy.where(reference.magnitude < limit, 0.0, numpy.inf)
-        bound = numpy.broadcast_to(bound, values.shape)
+        bound = np.where(reference.magnitude < limit, 0.0, np.inf)
+        bound = np.broadcast_to(bound, values.shape)
         return Expectation(operands, values, bound, _EQUAL, run)
     if not result.is_float:
         method = _EQUAL if small else f"{_EQUAL} modulo 2**{result.bits}"
         return Expectation(operands, values, None, method, run)
     tiny = 2.0 ** _TINY[result.value]
     if is_equal:
-        return Expectation(operands, values, numpy.full(values.shape, tiny), _EQUAL, run, signed)
-    magnitude = numpy.asarray(reference.magnitude, numpy.float64)
+        return Expectation(operands, values, np.full(values.shape, tiny), _EQUAL, run, signed)
+    magnitude = np.asarray(reference.magnitude, np.float64)
     bound = ROUNDING_FACTOR * operation.accumulator.unit_roundoff * magnitude
     # The last rounding, and that of numbers below the smallest normal one.
-    bound = bound + result.unit_roundoff * numpy.abs(values)
-    bound = numpy.broadcast_to(bound, values.shape) + tiny
+    bound = bound + result.unit_roundoff * np.abs(values)
+    bound = np.broadcast_to(bound, values.shape) + tiny
     method = f"bound {ROUNDING_FACTOR} u |A||B|"
     if kind in ("precise", "huge", "denormals") and reference.exact:
-        bound = numpy.where(_exact_sums(operation, operands, run, reference, compute), 0.0, bound)
+        bound = np.where(_exact_sums(operation, operands, run, reference, compute), 0.0, bound)
         method = _EQUAL
     return Expectation(operands, values, bound, method, run)
 
@@ -149,11 +145,9 @@ def _magnitude_of_edges(reference: Reference) -> np.ndarray:
     Of such results there is none. A finite one that was selected from them is as exact as the
     operation is, and else unknown.
     """
-    import numpy
-
-    magnitude = numpy.broadcast_to(reference.magnitude, reference.values.shape)
-    unknown = numpy.isfinite(reference.values) & (not reference.exact)
-    return numpy.where(numpy.isfinite(magnitude), magnitude, numpy.where(unknown, numpy.inf, 0.0))
+    magnitude = np.broadcast_to(reference.magnitude, reference.values.shape)
+    unknown = np.isfinite(reference.values) & (not reference.exact)
+    return np.where(np.isfinite(magnitude), magnitude, np.where(unknown, np.inf, 0.0))
 
 
 def _exact_sums(
@@ -181,14 +175,12 @@ def _exact_sums(
 def _reference(
     operation: Operation, operands: list[np.ndarray], compute: ComputeReference
 ) -> Reference:
-    import numpy
-
     try:
-        with numpy.errstate(all="ignore"):
+        with np.errstate(all="ignore"):
             reference = compute(operation, operands)
     except MemoryError as error:
         raise KernelError("The reference needs more memory than there is.") from error
-    values = numpy.asarray(reference.values)
+    values = np.asarray(reference.values)
     if values.shape != operation.result.shape:
         raise KernelError(
             f"The reference has the shape {values.shape}, the result {operation.result.shape}."

@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from math import ceil, gcd, inf, prod
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+import numpy as np
+
+from actiondbg.kernels.execution.buffers import poison
 from actiondbg.kernels.model.element_type import ElementType
 from actiondbg.kernels.model.operation import Operation
 from actiondbg.kernels.model.tensor import Tensor
-
-if TYPE_CHECKING:
-    import numpy as np
 
 OperandKind = Literal[
     "whole range",
@@ -149,10 +149,8 @@ def make_operands(operation: Operation, kind: OperandKind, index: int = 0) -> li
             "edges": NaN, infinities and what else differs from other numbers.
         index: see OperandRun.
     """
-    import numpy
-
     seed = hashlib.sha256(operation.name.encode()).digest()
-    numbers = numpy.random.default_rng([*seed, index] if index else list(seed))
+    numbers = np.random.default_rng([*seed, index] if index else list(seed))
     if kind == "own":
         return operation.own_operands(index, numbers)
     arrays = [
@@ -169,8 +167,6 @@ def make_operands(operation: Operation, kind: OperandKind, index: int = 0) -> li
 def _operand(
     operation: Operation, at: int, kind: OperandKind, index: int, numbers: np.random.Generator
 ) -> np.ndarray:
-    import numpy
-
     tensor = operation.inputs[at]
     limit = operation.index_limits[at] if operation.index_limits else 0
     if limit or tensor.type is ElementType.I1:
@@ -186,11 +182,11 @@ def _operand(
     lowest, highest = _range(kind, tensor.type)
     values = numbers.integers(lowest, highest + 1, tensor.shape)
     # A product with zero would hide the other factor, and a sum the term.
-    values = numpy.where(values == 0, numbers.choice(numpy.array([-1, 1]), tensor.shape), values)
+    values = np.where(values == 0, numbers.choice(np.array([-1, 1]), tensor.shape), values)
     if kind == "huge":
         return abs(values)
     if kind == "signs" and turn:
-        values = numpy.where(numbers.random(tensor.shape) < _density(operation), values, 0)
+        values = np.where(numbers.random(tensor.shape) < _density(operation), values, 0)
     return values
 
 
@@ -212,16 +208,14 @@ def _precise(
     kind: OperandKind,
 ) -> np.ndarray:
     """Return an operand with all its bits, or one that selects a few elements of the other."""
-    import numpy
-
-    values = numbers.choice(numpy.array([-1, 1]), tensor.shape)
+    values = numbers.choice(np.array([-1, 1]), tensor.shape)
     if whole:
         bits = tensor.type.precision - (kind == "denormals")
         values = values * numbers.integers(1, 1 << bits, tensor.shape)
         values = values * precise_scale(kind, tensor.type) if tensor.type.is_float else values
         if len(operation.inputs) > 1:
             return values
-    return numpy.where(numbers.random(tensor.shape) < 1 / _terms(operation), values, 0)
+    return np.where(numbers.random(tensor.shape) < 1 / _terms(operation), values, 0)
 
 
 def precise_scale(kind: OperandKind, element: ElementType) -> float:
@@ -253,38 +247,32 @@ def _with_extremes(operation: Operation, index: int, numbers: np.random.Generato
     below zero, or above for a minimum, and below what memory is filled with: what begins with one
     of these is then wrong.
     """
-    import numpy
-
     tensor = operation.inputs[0]
     below, above = _halves(tensor.type, tensor.shape, index % 2 == 1, numbers)
     if operation.reduced_axes:
         rows, spikes = _as_rows(operation, below), _as_rows(operation, above)
-        every = numpy.arange(len(rows))
+        every = np.arange(len(rows))
         places = _extreme_places(len(rows), rows.shape[1], index, _extreme_runs(operation))
         rows[every, places] = spikes[every, places]
         below = _from_rows(operation, rows)
     if operation.extreme == "min":
         below = -below if tensor.type.is_float else ~below
-    return numpy.ascontiguousarray(below).astype(tensor.type.dtype)
+    return np.ascontiguousarray(below).astype(tensor.type.dtype)
 
 
 def _as_rows(operation: Operation, array: np.ndarray) -> np.ndarray:
     """Return the first operand with a row for each element of the result."""
-    import numpy
-
     count = len(operation.reduced_axes)
-    moved = numpy.moveaxis(array, operation.reduced_axes, range(-count, 0))
+    moved = np.moveaxis(array, operation.reduced_axes, range(-count, 0))
     return moved.reshape(-1, prod(moved.shape[-count:]))
 
 
 def _from_rows(operation: Operation, rows: np.ndarray) -> np.ndarray:
     """Return the operand of ``_as_rows``."""
-    import numpy
-
     shape, axes = operation.inputs[0].shape, operation.reduced_axes
     kept = [size for axis, size in enumerate(shape) if axis not in axes]
     moved = rows.reshape(*kept, *(shape[axis] for axis in axes))
-    return numpy.moveaxis(moved, range(-len(axes), 0), axes)
+    return np.moveaxis(moved, range(-len(axes), 0), axes)
 
 
 def _extreme_places(rows: int, terms: int, index: int, runs: int) -> np.ndarray:
@@ -293,14 +281,12 @@ def _extreme_places(rows: int, terms: int, index: int, runs: int) -> np.ndarray:
     Places move on by a step that has no factor in common with their number, so that a row has
     each once in so many runs.
     """
-    import numpy
-
-    ordered = numpy.array(_places(terms))
+    ordered = np.array(_places(terms))
     shared = 0 if terms <= runs else min(_BOUNDARIES, runs // 2)
     if index < shared:
-        return numpy.full(rows, ordered[index])
+        return np.full(rows, ordered[index])
     step = next(each for each in range(rows, rows + terms + 1) if gcd(each, terms) == 1)
-    return ordered[(numpy.arange(rows) + (index - shared) * step) % terms]
+    return ordered[(np.arange(rows) + (index - shared) * step) % terms]
 
 
 def _halves(
@@ -311,8 +297,6 @@ def _halves(
         if negative:
             return -600 - 300 * numbers.random(shape), -1 - 500 * numbers.random(shape)
         return 800 * numbers.random(shape) - 400, 500 + 400 * numbers.random(shape)
-    from actiondbg.kernels.execution.buffers import poison  # needs NumPy
-
     lowest = -(1 << element.precision)
     highest = int(poison(element.dtype)[0]) if negative else -lowest
     middle = (lowest + highest) // 2
@@ -340,15 +324,13 @@ def _with_edges(
     Where an element of the result is of few operands, there are many of them: vectors and the
     elements behind the last of them may differ.
     """
-    import numpy
-
     if not array.size:
         return array
     if operation.extreme is not None and (index or not operation.inputs[at].type.is_float):
         return _of_extreme(operation, array, index, numbers)
     if array.dtype.kind in "iub":
         return array
-    values = numpy.array([numpy.nan, numpy.inf, -numpy.inf, -0.0, 0.0])
+    values = np.array([np.nan, np.inf, -np.inf, -0.0, 0.0])
     changed = array.copy()
     if operation.extreme is None and _terms(operation) == 1:
         chosen = numbers.random(array.shape) < 1 / (2 + 2 * (index % 3))
@@ -363,27 +345,25 @@ def _of_extreme(
     operation: Operation, array: np.ndarray, index: int, numbers: np.random.Generator
 ) -> np.ndarray:
     """Return the operand of a maximum or minimum: of the identity, of zeros, or with NaN."""
-    import numpy
-
     tensor = operation.inputs[0]
     terms = _terms(operation)
     if index < 2:
         identity, next_to_it = _identity(operation)
         chosen = numbers.random(tensor.shape) < 1 / (2 * terms)
-        return numpy.where(chosen, next_to_it, identity).astype(tensor.type.dtype)
+        return np.where(chosen, next_to_it, identity).astype(tensor.type.dtype)
     if index < _SPECIAL_RUNS:
         rare = 0.0 if operation.extreme == "max" else -0.0
         chosen = numbers.random(tensor.shape) < 1 / terms
-        return numpy.where(chosen, rare, -rare).astype(tensor.type.dtype)
+        return np.where(chosen, rare, -rare).astype(tensor.type.dtype)
     changed = array.copy()
     if not operation.reduced_axes:
-        changed[numbers.random(tensor.shape) < 1 / (2 * terms)] = numpy.nan
+        changed[numbers.random(tensor.shape) < 1 / (2 * terms)] = np.nan
         return changed
     rows = _as_rows(operation, changed)
     runs = _edge_runs(operation) - _SPECIAL_RUNS
     places = _extreme_places(len(rows), rows.shape[1], index - _SPECIAL_RUNS, runs)
-    rows[numpy.arange(len(rows)), places] = numpy.nan
-    return numpy.ascontiguousarray(_from_rows(operation, rows))
+    rows[np.arange(len(rows)), places] = np.nan
+    return np.ascontiguousarray(_from_rows(operation, rows))
 
 
 def _identity(operation: Operation) -> tuple[float, float]:

@@ -9,7 +9,9 @@ import json
 import threading
 from collections import defaultdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from actiondbg.kernels.generated.layout import GeneratedFolder
 from actiondbg.kernels.model.operation import ROUNDING_FACTOR, Operation
@@ -19,9 +21,6 @@ from actiondbg.kernels.verification.reference_providers import NUMPY, find_refer
 from actiondbg.support.atomic_write import write_whole
 from actiondbg.support.folder_lock import locked
 from actiondbg.version import VERSION
-
-if TYPE_CHECKING:
-    import numpy as np
 
 _VERSION = 6  # of how operands and bounds are made
 _KEY = "reference.json"
@@ -72,10 +71,8 @@ class ReferenceCache:
 
 
 def _digest(operation: Operation, provider: str) -> str:
-    import numpy
-
     # Of another version, references may be others, and so may NumPy's random numbers.
-    versions = f"{_VERSION} {VERSION} {numpy.__version__} {ROUNDING_FACTOR}"
+    versions = f"{_VERSION} {VERSION} {np.__version__} {ROUNDING_FACTOR}"
     text = f"{versions} {_source(provider)} {operation.function()}"
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -104,8 +101,6 @@ def _read(operation: Operation, folder: Path, digest: str) -> list[Expectation]:
 
 def _read_one(operation: Operation, folder: Path, run: dict[str, Any]) -> Expectation:
     """Return a stored expectation."""
-    import numpy
-
     checksums, made = run["checksums"], OperandRun(run["kind"], run["index"])
     folder = folder / made.name
     arrays = {name: _load(folder / name, checksums[name]) for name in checksums}
@@ -114,18 +109,16 @@ def _read_one(operation: Operation, folder: Path, run: dict[str, Any]) -> Expect
     bound, values = arrays.get("bound.npy"), arrays["expected.npy"]
     shapes = [each.shape for each in operation.inputs]
     whole = [each.shape for each in typed] == shapes and values.shape == operation.result.shape
-    if not whole or (bound is not None and numpy.shape(bound) != values.shape):
+    if not whole or (bound is not None and np.shape(bound) != values.shape):
         raise ValueError(f"{folder} is of another operation.")
     return Expectation(typed, values, bound, run["method"], made, run["signed_zeros"])
 
 
 def _load(path: Path, checksum: str) -> np.ndarray:
-    import numpy
-
     content = path.read_bytes()
     if hashlib.sha256(content).hexdigest() != checksum:
         raise ValueError(f"{path} is damaged.")
-    return numpy.load(io.BytesIO(content), allow_pickle=False)
+    return np.load(io.BytesIO(content), allow_pickle=False)
 
 
 def _write(operation: Operation, folder: Path, made: list[Expectation], digest: str) -> None:
@@ -146,8 +139,6 @@ def _write(operation: Operation, folder: Path, made: list[Expectation], digest: 
 
 def _write_arrays(operation: Operation, folder: Path, made: Expectation) -> dict[str, str]:
     """Write the arrays of an expectation; return their checksums by file."""
-    import numpy
-
     folder.mkdir(exist_ok=True)
     arrays = {each.name: array for each, array in zip(operation.inputs, made.operands, strict=True)}
     arrays["expected"] = made.values
@@ -156,7 +147,7 @@ def _write_arrays(operation: Operation, folder: Path, made: Expectation) -> dict
     checksums: dict[str, str] = {}
     for name, array in arrays.items():
         content = io.BytesIO()
-        numpy.save(content, array)
+        np.save(content, array)
         checksums[f"{name}.npy"] = hashlib.sha256(content.getbuffer()).hexdigest()
         write_whole(folder / f"{name}.npy", content.getvalue())
     return checksums

@@ -18,12 +18,12 @@ from actiondbg.kernels.execution.kernel_process import KernelProcess
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.results.row import Verdict, Verification
-from actiondbg.kernels.verification.error_map import error_map
-from actiondbg.kernels.verification.expectation import Expectation
-from actiondbg.kernels.verification.reference_cache import ReferenceCache
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from actiondbg.kernels.verification.expectation import Expectation
+    from actiondbg.kernels.verification.reference_cache import ReferenceCache
 
 _VERDICTS: dict[type[KernelError], Verdict] = {
     KernelTimedOut: "TIMED OUT",
@@ -138,7 +138,9 @@ def _measured(measured: Verification, verified: Verification) -> Verification:
 
 
 def _compared(result: np.ndarray, expectation: Expectation) -> Verification:
-    from actiondbg.kernels.verification.comparison import compare  # needs NumPy
+    # Imported here: they need NumPy.
+    from actiondbg.kernels.verification.comparison import compare
+    from actiondbg.kernels.verification.error_map import error_map
 
     comparison = compare(result, expectation)
     wrong = int(comparison.wrong.sum())

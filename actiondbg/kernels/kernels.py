@@ -29,7 +29,6 @@ class Kernels:
     Args:
         settings: what a sweep does, where, and its limits.
         providers: the names of the compilers; others that the folder has are made when needed.
-        provider_settings: of all providers.
         report: called with each change of the progress.
         show: prints a command that runs.
         warn: prints a sentence on what reports will lack.

@@ -36,8 +36,6 @@ class KernelCulprit:
         pipeline: that pass with its options and where it is nested, or "".
         location: of the operation in the source, or "".
         folder: of the report and the reproducer, or None.
-        trials: of the bisection.
-        seconds: the bisection took.
     """
 
     verdict: Found

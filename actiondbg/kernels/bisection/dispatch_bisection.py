@@ -80,17 +80,12 @@ def bisect_dispatch(
     An interrupted bisection is continued.
 
     Args:
-        dispatch: of the kernel.
         folder: of the dispatch; contains ``configured.mlir``, and gets ``kernel.json`` and, with a
             culprit, the folder ``bisection`` with the report and the reproducer.
-        provider: of the dispatch.
-        verifier: runs the kernels of the trials.
         verdict: of the kernel's verification. "NOT COMPILED" looks for what makes the configured
             step fail, or a later one, as the log of the compilation shows.
         detail: of the verification: names the error.
-        mode: of the bisection.
         limit: of the kernel's time, with the verdicts "TOO SLOW" and "TOO FAST".
-        progress: called with each change of the progress.
 
     Returns:
         The culprit, or why there is none.

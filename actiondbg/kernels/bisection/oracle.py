@@ -39,8 +39,6 @@ class WrongKernel:
     """A kernel that is wrong, and how.
 
     Attributes:
-        dispatch: of the kernel.
-        verdict: of its verification.
         compiler: its identity, which verdicts depend on.
         limit: of its time, if that is what is wrong.
     """

@@ -30,8 +30,6 @@ class Function(NamedTuple):
 
     Args:
         library: the executable library of IREE, or the file of a kernel.
-        name: its name.
-        counted: whether its calls are counted.
     """
 
     library: str
@@ -53,7 +51,6 @@ class Calls:
 
     Args:
         functions: the functions that the program loaded, each once.
-        threads: the threads with calls.
         function: an index into ``functions``.
         thread: an index into ``threads``.
         cpu: the number of the CPU at the end of the call.

@@ -24,7 +24,6 @@ class FunctionTotal:
     """The cost of a function.
 
     Args:
-        function: the function.
         calls: the number of calls: one for each workgroup of a dispatch.
         duration: nanoseconds.
         events: the counts by event name, over the calls that counted it.
@@ -55,8 +54,6 @@ class ThreadTotal:
     """The calls of a thread.
 
     Args:
-        thread: the thread.
-        calls: the number of calls.
         duration: nanoseconds.
         cpus: the number of calls on each CPU.
     """
@@ -108,7 +105,6 @@ class CallCost:
     """The cost of the calls of a program.
 
     Args:
-        calls: the calls.
         functions: the total of each function, the costliest first.
         threads: the total of each thread.
         statistics: of all calls or of each thread; empty if they are of several functions.

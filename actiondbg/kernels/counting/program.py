@@ -101,7 +101,6 @@ def run_counted(
         argv: the program and its arguments.
         library: the result of ``counting_library``.
         folder: where the library writes the counts.
-        events: the events to count.
         name: a glob of the functions to count; all if it is empty.
 
     Returns:

@@ -20,10 +20,7 @@ class KernelBinary:
     Attributes:
         loader: the function that loads it, as ``package.module:function``; called in the child
             with this object, it returns a LoadedKernel.
-        path: of the binary.
         symbol: the name of the function in it.
-        inputs: the operands.
-        result: the result.
         settings: of the loader, such as device and batch size.
     """
 

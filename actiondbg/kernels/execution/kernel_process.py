@@ -80,7 +80,6 @@ class KernelProcess(Closeable):
     wrote outside of its result.
 
     Args:
-        binary: the kernel.
         seconds: the limit of each request, loading included.
         memory: the limit in bytes of what the kernel and its operands need, or None.
 

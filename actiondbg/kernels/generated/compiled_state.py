@@ -61,7 +61,6 @@ class CompiledState:
     """The stored results of a dispatch, valid for one key.
 
     Args:
-        folder: of the dispatch.
         key: of what is compiled now; results of another key are out of date.
     """
 

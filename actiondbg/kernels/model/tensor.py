@@ -15,7 +15,6 @@ class Tensor:
     Attributes:
         name: as in the source, such as ``lhs``.
         shape: the sizes of the dimensions, as in memory: those of a transposed operand are swapped.
-        type: of the elements.
     """
 
     name: str

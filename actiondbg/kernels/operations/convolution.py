@@ -70,7 +70,6 @@ class Conv2d(Convolution):
     Attributes, besides the fields of ``WindowedOperation``:
         filters: channels of the result.
         layout: the order of dimensions in memory, of images and of filters.
-        filter_type: of the filters.
     """
 
     kind: ClassVar[str] = "conv_2d"
@@ -154,11 +153,7 @@ class Conv2d(Convolution):
 
 @dataclass(frozen=True)
 class DepthwiseConv2d(Convolution):
-    """A convolution of each channel of images, in the order nhwc, without padding.
-
-    Attributes, besides the fields of ``WindowedOperation``:
-        filter_type: of the filters.
-    """
+    """A convolution of each channel of images, in the order nhwc, without padding."""
 
     kind: ClassVar[str] = "depthwise_conv_2d"
     batch: int

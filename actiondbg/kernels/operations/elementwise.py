@@ -36,7 +36,6 @@ class Elementwise(Operation):
         shape: of operands and result.
         steps: names of operations, applied in this order: add, sub, mul, max and min take a further
             operand, relu, neg, exp and tanh do not.
-        operand_type: of the operands.
         result_type: of the result; the operands are extended to it first.
     """
 

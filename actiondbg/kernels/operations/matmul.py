@@ -28,8 +28,6 @@ class MatrixProduct(Operation):
         m: rows of the product.
         n: columns of the product.
         k: the length of a sum.
-        lhs_type: of the left operand.
-        rhs_type: of the right operand.
         result_type: of the result, and of the accumulator unless the kind says otherwise.
         lhs_layout: "t" for row-major; "n" for column-major, which is a transposed operand.
         rhs_layout: the same of the right operand.
@@ -163,7 +161,6 @@ class BatchMatmul(MatrixProduct, _Batch):  # fields of the last base come first
     """``result[i] = lhs[i] * rhs[i]`` for each i of a batch.
 
     Attributes:
-        batch: the number of products.
         broadcast: the operand that is one matrix for the whole batch.
     """
 

@@ -30,10 +30,7 @@ class Reduction(Operation):
     """The sum, maximum or minimum over some dimensions.
 
     Attributes:
-        shape: of the operand.
         axes: the dimensions that are reduced, from 0, ascending.
-        combiner: what is computed.
-        operand_type: of the operand.
         result_type: of the result and the accumulator.
     """
 

@@ -44,7 +44,6 @@ class Profiler:
 
     Args:
         start: starts a kernel in a process of its own.
-        repetitions: the number of times each kernel is measured.
         batch_size: the calls of a repetition; None: as many as take some milliseconds.
         peaks: returns those of the machine, or None: the profiles then have none.
         events: counted in a further repetition, which gives no time.
@@ -75,7 +74,6 @@ class Profiler:
         are measured after the choice show how fast it is.
 
         Args:
-            kernels: the dispatches with their code.
             candidates: the names of those that can be the fastest, such as those whose result is
                 right; None for all.
 

@@ -22,7 +22,6 @@ class TimeLimit:
     """A limit of the time of a call.
 
     Attributes:
-        seconds: of a call.
         verdict: of kernels beyond it: "TOO SLOW", or "TOO FAST".
     """
 

@@ -62,7 +62,6 @@ def interpret(text: str, inputs: Sequence[np.ndarray], accumulator: ElementType)
 
     Args:
         text: the function; its last argument is not a destination.
-        inputs: of the function.
         accumulator: in whose roundoff the bound of errors is counted.
 
     Raises:

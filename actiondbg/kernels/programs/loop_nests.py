@@ -150,7 +150,6 @@ def loop_nests(text: str, symbol: str) -> str:
 
     Args:
         text: of the function; its last argument is the memory of the result.
-        symbol: the name of the function in C.
 
     Raises:
         NoLoops: an operation or a type is not written as loops.

@@ -33,7 +33,6 @@ class ModelOperation(Operation):
         symbol: the name, with a digest of the text.
         text: the lines of the body; arguments are ``%NAME``, the root has the attribute ROOT_MARK.
         operands: what the group reads from outside.
-        output: its result.
         iteration: the loops of the root.
         root_name: of the root, such as ``linalg.matmul``.
         work: arithmetic operations of a call.

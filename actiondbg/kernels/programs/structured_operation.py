@@ -24,9 +24,7 @@ class StructuredOperation:
     """A linalg operation with one result.
 
     Attributes:
-        operation: in the bindings.
         maps: from loops to the elements of each operand.
-        loops: the iteration space.
     """
 
     operation: ir.Operation

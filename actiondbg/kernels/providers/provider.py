@@ -104,7 +104,6 @@ class Provider(ABC):
         Args:
             dispatch: has no obstacle.
             folder: of the dispatch; contains ``configured.mlir``, and gets the binaries.
-            steps: runs the commands.
 
         Raises:
             CompileError: a step failed.
@@ -157,9 +156,7 @@ class StepwiseProvider(Protocol):
         """Compile an output of the configured step.
 
         Args:
-            dispatch: whose configuration was applied.
             folder: gets the binaries.
-            steps: runs the commands.
             scheduled: the output of the whole step, or its replacement, absolute or relative to the
                 folder.
 

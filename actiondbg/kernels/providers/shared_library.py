@@ -80,7 +80,6 @@ class LibraryKernel:
     """A kernel of a shared library.
 
     Args:
-        binary: describes it.
         call: its function; takes a memref descriptor for each input and for the result.
         timer: the function of ``support_source``.
     """

@@ -38,7 +38,6 @@ class Difference:
     """A dispatch in two reports.
 
     Attributes:
-        name: of the dispatch.
         changes: what became of it, at least one.
         old: its entry in the first report, or None.
         new: its entry in the second report, or None.

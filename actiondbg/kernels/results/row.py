@@ -55,7 +55,6 @@ class Verification:
     """How the verification of a dispatch ended.
 
     Attributes:
-        verdict: of the result.
         method: how elements were compared: "equal", or "bound 8 u |A||B|".
         wrong: the number of wrong elements, of ``total``.
         error_ratio: the largest error by its bound, of all elements; at most 1 if all are right.
@@ -109,7 +108,6 @@ class Row:
     """What happened to one dispatch.
 
     Attributes:
-        dispatch: the operation and its configuration.
         compilation: None if it was not asked for.
         verification: None if it was not asked for.
         profile: None if the dispatch was not profiled.

@@ -47,13 +47,11 @@ def search(
     A search that was interrupted, or ended by its limits, is continued.
 
     Args:
-        operation: to search for.
         provider: of the configurations, or its name.
         budget: how many configurations are tried, with those in the log; None for 50, or with
             ``seconds`` for no limit.
         seconds: the time of the search, without its confirmation run; None for no limit.
         sampler: "tpe" proposes configurations near those that were fast, "random" any.
-        seed: of the sampler.
         settings: the folder of the kernels, how many are compiled and verified at a time, and the
             limits of a kernel; its repetitions are those of the confirmation run, if they are more
             than the default.

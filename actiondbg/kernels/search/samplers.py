@@ -30,8 +30,6 @@ class SearchSpace:
         parameters: their choices, by their names.
 
     Attributes:
-        names: of the parameters.
-        choices: of each parameter.
         size: the number of points; 0 if there is no parameter.
     """
 

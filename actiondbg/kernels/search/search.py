@@ -40,8 +40,6 @@ class SearchSettings:
     Attributes:
         budget: how many configurations are tried, with those in the log; None for no limit.
         seconds: the time of this search, without its confirmation; None for no limit.
-        sampler: proposes the configurations.
-        seed: of the sampler.
     """
 
     budget: int | None = 50
@@ -61,8 +59,6 @@ class SearchProgress:
     """The progress of a search.
 
     Attributes:
-        tried: the number of configurations.
-        budget: of configurations, or None.
         trial: the last one; None before the first.
         best: the fastest right one so far, or None.
         left: an estimate of the seconds that are left, or None.
@@ -80,7 +76,6 @@ class Finalist:
     """A configuration in the confirmation run.
 
     Attributes:
-        configuration: of the kernel.
         profile: its times in the confirmation run; the time of its trial if it is much slower.
         origin: "default", "predefined", "baseline" of another provider, or "found" by the sampler.
     """
@@ -103,10 +98,8 @@ class SearchResult:
     """The result of a search.
 
     Attributes:
-        operation: that was searched for.
         trials: all of them, with those of earlier searches in the log.
         finalists: of the confirmation run, the fastest first; none if no kernel is right.
-        ended: by what the search ended.
         log: the file of the trials.
         plain_default: whether the default is a lowering without any optimization.
     """
@@ -388,7 +381,6 @@ class Evaluator:
 
     Args:
         folder: gets the files of the dispatches.
-        stages: compile, verify and profile.
         providers: of the configurations, by their names; the first is searched.
         confirmation: profiles the finalists.
 

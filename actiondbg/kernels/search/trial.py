@@ -23,7 +23,6 @@ class SearchTrial:
     """A configuration that was compiled, verified and measured.
 
     Attributes:
-        configuration: that was tried.
         verdict: of its verification; only one that is SUCCESS can win.
         seconds: the least time of one call; None if the kernel is not right.
         detail: one sentence on what is not right, or "".

@@ -25,8 +25,6 @@ class CompiledDispatch:
     """A dispatch after its compilation.
 
     Attributes:
-        dispatch: that was compiled.
-        compilation: how it ended.
         kernel: None if it failed, or in a dry run.
         state: the stored results of the binaries, or None.
     """

@@ -24,7 +24,6 @@ class PlannedDispatches:
     """The dispatches of some operations.
 
     Attributes:
-        dispatches: to be generated.
         obstacles: a sentence for each configuration that does not fit its operation.
         left_out: those of operations that a provider cannot compile in any way.
     """
@@ -45,8 +44,6 @@ def plan_dispatches(
     """Plan the dispatches of operations.
 
     Args:
-        operations: to combine with configurations.
-        providers: that compile them.
         own: configurations of the user's, which replace the predefined ones.
         default: add the configuration that leaves the decisions to the compiler; it is added in
             any case where nothing else fits, and of a baseline.

@@ -22,8 +22,6 @@ class RemeasuredReports:
     """Two reports with times that were measured again.
 
     Attributes:
-        old: the entries of the first report.
-        new: the entries of the second one.
         measured: how many dispatches were measured again.
         identical: how many have the same binary in both, and so the same time.
     """

@@ -62,7 +62,6 @@ class Sweep:
     """Compiles, verifies and profiles dispatches.
 
     Attributes:
-        stages: what it does with each.
         rows: by the names of the dispatches, as far as the sweep got: after an interrupt, too.
     """
 

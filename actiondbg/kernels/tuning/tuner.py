@@ -55,7 +55,6 @@ class TuneSettings:
 
     Attributes:
         budget: how many configurations are tried for all operations, shared by their weights.
-        seed: of the samplers.
         function: the function of the program to call; "" for the only public function.
         spec: the file that gets the tuning spec; None for one beside the generated kernels.
     """
@@ -123,7 +122,6 @@ class ModelTuner:
 
     Args:
         program: an MLIR file with linalg operations on tensors.
-        settings: what is done.
         sweep: the folder of the kernels, and their limits.
         report: called with the progress of the first measurement.
         progress: called with an operation and the progress of its search.

@@ -35,7 +35,6 @@ class Expectation:
     """Operands, and the result that they must give.
 
     Attributes:
-        operands: of the kernel.
         values: the expected result, in float64 or int64.
         bound: the largest error of each element; None where the result must be equal.
         method: how elements are compared, in words.

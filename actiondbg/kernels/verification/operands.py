@@ -61,7 +61,6 @@ class OperandRun:
     """One of the calls by which a kernel is verified.
 
     Attributes:
-        kind: of the operands.
         index: of the run with such operands: another operand is precise, other places have the
             extremes, or other random numbers are drawn.
     """
@@ -89,7 +88,6 @@ def further_runs(operation: Operation, first: OperandKind, exact: bool) -> list[
     """Return the runs after the first: they show what sums of small integers do not.
 
     Args:
-        operation: of the kernel.
         first: the kind of the operands of the first run.
         exact: whether the operation rounds for large sums only, unlike an exponential.
     """

@@ -64,9 +64,6 @@ def tiled(target: Target, tiling: Tiling, pipeline: str, applied_by: str) -> Con
     """Return the configuration of tile sizes.
 
     Args:
-        target: the CPU.
-        tiling: the sizes.
-        pipeline: of IREE.
         applied_by: "attribute" of the operation in the source, or "stage": the configuration that
             IREE has chosen is replaced in the compiler's output.
     """
@@ -136,8 +133,6 @@ def tensor_core(
     """Return the configuration of a product of matrices on tensor cores.
 
     Args:
-        target: a GPU.
-        tile: of a workgroup.
         instruction: the class of instructions, such as ``tensorcore_mmasync``, and IREE's name of
             the one that is used, such as ``NV_MMA_SYNC_F32_16x8x16_F16``.
         batch: the number of loops over matrices.

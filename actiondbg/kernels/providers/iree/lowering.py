@@ -26,7 +26,6 @@ class Lowering:
     Attributes:
         dialect: of the attributes: the CPU's or the GPUs'.
         config: the entries of the lowering_config, as MLIR; "" for an entry without a value.
-        pipeline: the name of the lowering pipeline.
         translation: what follows the pipeline in the translation_info, as MLIR; begins with the
             blank or comma that parts them.
     """

@@ -110,7 +110,6 @@ def convolution_tiling(
     """Return the tiling of a convolution of images.
 
     Args:
-        operation: the convolution.
         tile: rows of pixels and channels of a workgroup's tile.
         vector: pixels of a row, and channels, in registers.
         reduction: input channels that are added at a time.

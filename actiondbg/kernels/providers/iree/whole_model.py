@@ -36,7 +36,6 @@ def entry_signature(program: Path, name: str = "") -> Signature:
     """Return the signature of a program's public function.
 
     Args:
-        program: an MLIR file.
         name: of the function; "" if there is only one.
 
     Raises:
@@ -78,11 +77,7 @@ class WholeModel:
 
     Args:
         program: in MLIR that IREE takes, such as linalg on tensors.
-        folder: gets what is compiled.
         function: the function to call; "" for the only public function.
-
-    Attributes:
-        signature: of the function.
 
     Raises:
         UsageError: the function cannot be called.

@@ -18,9 +18,9 @@ from actiondbg.kernels.providers.mlir.schedule import (
     reduces_rows,
 )
 
-# A sum of loops with a factor, in the map of an operand.
 _CONVOLUTION_LOOPS = 7
 _CHANNELS = 64  # of the input, of which a slice of the filter is added up at a time
+# A sum of loops with a factor, in the map of an operand.
 _STRIDED = re.compile(r"affine_map<[^>]*-> \([^)>]*\* \d[^)>]*\+")
 _SCHEDULE = {"tile", "vector", "split_k_slices", "partial"}
 _BF16_LANES = 8  # of a vector register of 128 bits

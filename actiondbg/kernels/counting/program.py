@@ -132,7 +132,6 @@ def run_counted(
 
 
 def _wait(process: subprocess.Popen[bytes]) -> int:
-    """Wait for a program; end it with the command."""
     try:
         return process.wait()
     except BaseException:

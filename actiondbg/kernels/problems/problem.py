@@ -62,7 +62,6 @@ def _check_names(kind: type[Operation], given: _Fields) -> None:
 
 
 def _sizes(name: str, value: object) -> list[int]:
-    """Return the sizes of a number, a list or a range."""
     values = cast("list[object]", value) if isinstance(value, list) else [value]
     sizes: list[int] = []
     for each in values:

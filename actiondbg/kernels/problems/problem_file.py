@@ -76,8 +76,6 @@ def _content(path: Path) -> bytes:
 
 
 class _Entry(msgspec.Struct, forbid_unknown_fields=True):
-    """A configuration in the file."""
-
     provider: str
     parameters: dict[str, Parameter]
     name: str = ""

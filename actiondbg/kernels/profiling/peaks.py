@@ -130,7 +130,6 @@ def _stored(file: Path) -> MachinePeaks | None:
 
 
 def _measured(program: Path) -> str:
-    """Run a program that measures; return what it prints."""
     try:
         result = answer_of([program], _SECONDS)
     except subprocess.TimeoutExpired as error:

@@ -7,20 +7,43 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 
 from actiondbg.kernels.errors import KernelError
+from actiondbg.kernels.execution.kernel import KernelBinary
 from actiondbg.kernels.execution.kernel_process import KernelProcess
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.profiling.peaks import MachinePeaks
-from actiondbg.kernels.profiling.timed_kernel import StartKernel, calibrated_calls
 from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.results.row import Profile
 from actiondbg.statistics.events import Event
 
 Measured = dict[str, Profile | str]
 Kernel = tuple[Dispatch, CompiledKernel]
+StartKernel = Callable[[KernelBinary], KernelProcess]  # in a process of its own
+
+ENOUGH_SECONDS = 0.005  # of a repetition: far above the resolution and the cost of a clock
+_RELIABLE_SECONDS = 0.001  # from which on a time is extrapolated
+_GROWTH = 10
+_MOST_CALLS = 10_000_000
 
 # Kernels that are measured in turn, each in a live process with its operands.
 _MOST_PROCESSES = 16
 _MOST_BYTES = 1 << 30
+
+
+def calibrated_calls(kernel: KernelProcess) -> int:
+    """Return how many calls take some milliseconds; the calls that it measures warm the caches.
+
+    Raises:
+        KernelError: the kernel failed.
+    """
+    kernel.time(1)  # pages in the code and the operands
+    calls = 1
+    seconds = kernel.time(calls)[0]
+    while seconds < _RELIABLE_SECONDS and calls < _MOST_CALLS:
+        calls = min(calls * _GROWTH, _MOST_CALLS)
+        seconds = kernel.time(calls)[0]
+    if seconds <= 0:
+        return calls
+    return max(1, min(_MOST_CALLS, round(calls * ENOUGH_SECONDS / seconds)))
 
 
 @dataclass

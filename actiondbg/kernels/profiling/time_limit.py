@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from actiondbg.kernels.errors import KernelError
 from actiondbg.kernels.model.dispatch import Dispatch
-from actiondbg.kernels.profiling.timed_kernel import StartKernel, calibrated_calls
+from actiondbg.kernels.profiling.profiler import StartKernel, calibrated_calls
 from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.results.row import Verdict, Verification
 from actiondbg.kernels.results.words import milliseconds

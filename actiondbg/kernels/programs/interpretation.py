@@ -141,7 +141,6 @@ class _Interpreter:
     def _reduced(
         self, operation: StructuredOperation, scope: _Scope, combine: ir.Operation
     ) -> BoundedArray:
-        """Evaluate each term, and combine them."""
         if prod(operation.sizes) > _LARGEST:
             raise NoReference(
                 f"The iteration space of {operation.name} is too large to be interpreted: "
@@ -227,7 +226,6 @@ class _Interpreter:
     def _scalar(
         self, operation: ir.Operation, scope: _Scope, sizes: tuple[int, ...]
     ) -> BoundedArray:
-        """Return the result of an operation on elements."""
         name = operation.name
         if name == "arith.constant":
             return _constant(operation)
@@ -246,7 +244,6 @@ class _Interpreter:
 
 
 def _extracted(source: BoundedArray, indices: Sequence[BoundedArray]) -> BoundedArray:
-    """Return the elements of tensor.extract."""
     places = tuple(each.values for each in indices)
     for place, size in zip(places, source.values.shape, strict=True):
         if place.size and not (place.min() >= 0 and place.max() < size):
@@ -296,7 +293,6 @@ def _constant(operation: ir.Operation) -> BoundedArray:
 
 
 def _comparison(operation: ir.Operation, operands: list[BoundedArray]) -> BoundedArray:
-    """Return the result of arith.cmpi or arith.cmpf."""
     predicate = integer_attribute(operation, "predicate")
     of_integers = operation.name == "arith.cmpi"
     names = tuple(_COMPARISONS) if of_integers else _ORDERED_PREDICATES
@@ -355,7 +351,6 @@ def _index(expression: ir.AffineExpr, sizes: tuple[int, ...]) -> np.ndarray:
 
 
 def _range(loop: int, sizes: tuple[int, ...]) -> np.ndarray:
-    """Return the values of a loop, along its dimension."""
     shape = [1] * len(sizes)
     shape[loop] = sizes[loop]
     return np.arange(sizes[loop]).reshape(shape)

@@ -163,8 +163,6 @@ def loop_nests(text: str, symbol: str) -> str:
 
 
 class _Writer:
-    """Writes one function."""
-
     def __init__(self, block: ir.Block) -> None:
         self._block = block
         # The names in C of what was computed so far.
@@ -196,7 +194,6 @@ class _Writer:
         return f"{declarations}\nstatic void {symbol}({', '.join(parameters)}) {{\n{body}}}\n"
 
     def _operation(self, operation: ir.Operation, at: int) -> None:
-        """Write an operation outside of a body."""
         if operation.name == "tensor.empty":
             return  # each user makes its memory
         if operation.name == "linalg.fill":
@@ -312,7 +309,6 @@ class _Writer:
         return {each for each in nest.body.arguments if any(True for _ in each.uses)}
 
     def _element(self, value: ir.Value, indexing: ir.AffineMap) -> str:
-        """Return the element of an operand that an iteration reads."""
         if value in self._scalars:
             return self._scalars[value]
         buffer = self._buffers.get(value)
@@ -349,7 +345,6 @@ class _Writer:
         return expression.format(*given, n=kind, c=_c(kind), s=suffix)
 
     def _extracted(self, operation: ir.Operation, scalars: Mapping[ir.Value, str]) -> str:
-        """Return the element that tensor.extract reads."""
         source, *indices = operation.operands
         buffer = self._buffers.get(source)
         if buffer is None or any(each not in scalars for each in indices):
@@ -459,7 +454,6 @@ def _nest(statement: str, size: int) -> Iterator[str]:
 
 
 def _c(kind: str) -> str:
-    """Return a type in C."""
     if kind not in _TYPES:
         raise NoLoops(f"Loops in C are not written for the type {kind}.")
     return _TYPES[kind]

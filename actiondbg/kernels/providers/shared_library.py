@@ -132,7 +132,6 @@ _ALIGNMENT = 64
 
 
 def _descriptor(array: np.ndarray) -> ctypes.Structure:
-    """Make the descriptor of a memref with the array's memory."""
     sizes = ctypes.c_int64 * array.ndim
     fields = [
         ("allocated", ctypes.c_void_p),

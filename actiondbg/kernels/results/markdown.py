@@ -15,9 +15,9 @@ from actiondbg.kernels.results.words import (
 )
 
 
-def to_markdown(entries: Sequence[Entry], title: str = "Kernels") -> str:
+def to_markdown(entries: Sequence[Entry]) -> str:
     """Return a report: a table of all dispatches, then each wrong one in full."""
-    lines = [f"# {title}", "", summary_of(entries), ""]
+    lines = ["# Kernels", "", summary_of(entries), ""]
     if entries:
         lines += _table(entries)
     lines += _shares(entries)

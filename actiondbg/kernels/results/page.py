@@ -34,7 +34,6 @@ from actiondbg.support.html_page import (
     table,
 )
 
-_ANCHOR = "d"
 _KIND = "kernels"  # the class of tables that are sorted
 _STYLE = """\
 .kernels td { white-space: nowrap; } .kernels td.notes { white-space: normal; min-width: 16rem; }
@@ -57,7 +56,7 @@ def to_html(entries: Sequence[Entry], title: str = "Kernels") -> str:
         title,
         element("h1", title),
         element("p", summary_of(entries)),
-        section("Roofline", roofline_svg(entries, _ANCHOR), name="roofline"),
+        section("Roofline", roofline_svg(entries), name="roofline"),
         section(
             "Dispatches",
             element("p", _ABOUT) if any(entry.seconds for entry in entries) else "",
@@ -141,7 +140,7 @@ def _row(index: int, entry: Entry, tags: Sequence[str], is_best: bool) -> Row:
         entry.compilation.config_applied,
         Cell(notes(entry), "notes"),
     ]
-    return Row(cells, f"{_ANCHOR}{index}", "best" if is_best else "")
+    return Row(cells, f"{roofline.ANCHOR}{index}", "best" if is_best else "")
 
 
 def _number(value: float | None, words: Callable[[float], str]) -> Cell:

@@ -23,6 +23,7 @@ _SHAPES = (
     "m0 -5.5l6 10h-12z",
     "m0 5.5l6 -10h-12z",
 )
+ANCHOR = "d"  # of an entry in the page, before its index
 _LINE = 16  # labels that are closer overlap
 
 STYLE = """\
@@ -76,13 +77,8 @@ class _Axis:
         return [value for value in values if self.low <= value <= self.high]
 
 
-def roofline_svg(entries: Sequence[Entry], anchor: str = "d") -> Html:
-    """Return the plot as an SVG element with a legend, or "" if no dispatch has a rate.
-
-    Args:
-        entries: of the report.
-        anchor: the prefix of the anchors to which the points link; an entry's index follows.
-    """
+def roofline_svg(entries: Sequence[Entry]) -> Html:
+    """Return the plot as an SVG element with a legend, or "" if no dispatch has a rate."""
     points = [
         _Point(entry, index, entry.intensity, entry.gflops)
         for index, entry in enumerate(entries)
@@ -90,7 +86,7 @@ def roofline_svg(entries: Sequence[Entry], anchor: str = "d") -> Html:
     ]
     if not points:
         return Html()
-    plot = _Plot(points, anchor)
+    plot = _Plot(points)
     picture = plot.drawn().svg(_WIDTH, _HEIGHT)
     return joined(picture, element("p", joined(*plot.legend()), kind="legend"))
 
@@ -98,9 +94,8 @@ def roofline_svg(entries: Sequence[Entry], anchor: str = "d") -> Html:
 class _Plot:
     """The elements of a plot, those below first."""
 
-    def __init__(self, points: Sequence[_Point], anchor: str) -> None:
+    def __init__(self, points: Sequence[_Point]) -> None:
         self._points = points
-        self._anchor = anchor
         self._roofs = _roofs(points)
         ridges = [peak * 1e9 / rate for peak, rate in self._roofs if rate is not None]
         self._x = _axis([*(point.intensity for point in points), *ridges], _LEFT, _WIDTH - _RIGHT)
@@ -119,7 +114,7 @@ class _Plot:
         self._draw_roofs(drawing)
         for point in sorted(self._points, key=lambda each: each.entry.is_wrong):
             x, y = self._x.at(point.intensity), self._y.at(point.gflops)
-            with drawing.link(f"{self._anchor}{point.index}", _tooltip(point)):
+            with drawing.link(f"{ANCHOR}{point.index}", _tooltip(point)):
                 series = None if point.entry.is_wrong else self._series[_series(point)]
                 _draw_mark(drawing, series, x, y)
         return drawing

@@ -48,7 +48,6 @@ class SearchSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Check the values."""
         for name, value in (("budget", self.budget), ("seconds", self.seconds)):
             if value is not None and value <= 0:
                 raise UsageError(f"The {name} of a search must be more than 0, got {value:g}.")

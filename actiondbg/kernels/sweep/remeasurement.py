@@ -9,8 +9,7 @@ from actiondbg.kernels.generated.compiled_state import StoredKernel, stored_kern
 from actiondbg.kernels.generated.layout import GeneratedFolder
 from actiondbg.kernels.generated.manifest import read_manifest
 from actiondbg.kernels.model.dispatch import Dispatch
-from actiondbg.kernels.profiling.profiler import Profiler
-from actiondbg.kernels.profiling.timed_kernel import StartKernel
+from actiondbg.kernels.profiling.profiler import Profiler, StartKernel
 from actiondbg.kernels.results.entry import Entry
 from actiondbg.kernels.results.row import Profile
 

@@ -10,9 +10,8 @@ from actiondbg.kernels.errors import PeaksUnknown
 from actiondbg.kernels.execution.kernel_process import KernelProcess
 from actiondbg.kernels.generated.layout import GeneratedFolder
 from actiondbg.kernels.profiling.peaks import MachinePeaks, machine_peaks
-from actiondbg.kernels.profiling.profiler import Profiler
+from actiondbg.kernels.profiling.profiler import Profiler, StartKernel
 from actiondbg.kernels.profiling.time_limit import TimedVerifier
-from actiondbg.kernels.profiling.timed_kernel import StartKernel
 from actiondbg.kernels.providers.provider import Provider
 from actiondbg.kernels.sweep.cluster import ClusterCompiler
 from actiondbg.kernels.sweep.compilation import DispatchCompiler

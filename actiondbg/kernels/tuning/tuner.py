@@ -21,7 +21,7 @@ from actiondbg.kernels.model.element_type import ElementType
 from actiondbg.kernels.model.operation import Operation
 from actiondbg.kernels.model.tensor import Tensor
 from actiondbg.kernels.problems.program_file import operations_of
-from actiondbg.kernels.profiling.timed_kernel import StartKernel, calibrated_calls
+from actiondbg.kernels.profiling.profiler import StartKernel, calibrated_calls
 from actiondbg.kernels.providers.iree.configurations import PROVIDER, lowering_of
 from actiondbg.kernels.providers.iree.model_roots import ModelRoot, RootKey, root_key
 from actiondbg.kernels.providers.iree.tuning_spec import tuning_spec

@@ -115,7 +115,6 @@ def further_runs(operation: Operation, first: OperandKind, exact: bool) -> list[
 
 
 def _has_denormals(operation: Operation) -> bool:
-    """Return whether results of denormal operands are defined."""
     kinds = [each.type for each in (*operation.inputs, operation.result)]
     floats = [each.value for each in (*kinds, operation.accumulator) if each.is_float]
     return all(each in _DENORMAL for each in floats)

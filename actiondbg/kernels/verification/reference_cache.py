@@ -100,7 +100,6 @@ def _read(operation: Operation, folder: Path, digest: str) -> list[Expectation]:
 
 
 def _read_one(operation: Operation, folder: Path, run: dict[str, Any]) -> Expectation:
-    """Return a stored expectation."""
     checksums, made = run["checksums"], OperandRun(run["kind"], run["index"])
     folder = folder / made.name
     arrays = {name: _load(folder / name, checksums[name]) for name in checksums}

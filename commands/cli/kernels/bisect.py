@@ -195,7 +195,6 @@ class _Line:
 
 
 def _settings(options: BisectOptions) -> SweepSettings:
-    """Return the settings of the sweep that finds wrong kernels."""
     settings = replace(sweep_settings(options), bisect=False)
     if options.slower_than is not None and options.faster_than is not None:
         raise UsageError("--slower-than and --faster-than exclude each other.")
@@ -207,7 +206,6 @@ def _settings(options: BisectOptions) -> SweepSettings:
 
 
 def _dispatches(options: BisectOptions, kernels: Kernels) -> list[Dispatch]:
-    """Return the dispatches of the options, generated or selected."""
     if options.random_pipelines:
         return _random(options, kernels)
     if names_problems(options):

@@ -192,7 +192,6 @@ def _text(cost: CallCost, words: Sequence[str], options: CountOptions) -> str:
 
 
 def _check(options: CountOptions) -> None:
-    """Check the options before the program runs."""
     need_packages(_COMMAND, ("numpy",), "kernels")
     if options.name is not None:
         check_glob(options.name, options.name, 0)

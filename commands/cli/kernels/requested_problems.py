@@ -153,6 +153,5 @@ def requested_configurations(options: ProblemOptions) -> list[Configuration]:
 
 
 def _of_pipeline(pipeline: str) -> Configuration:
-    """Return the configuration of a pipeline of the provider mlir."""
     parameters = {"pipeline": pipeline}
     return Configuration("mlir", f"mlir_{parameters_name(parameters)}", parameters)

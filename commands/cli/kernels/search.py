@@ -102,7 +102,6 @@ def _search_all(options: SearchOptions) -> int:
 
 
 def _operations(options: SearchOptions, provider: Provider) -> list[Operation]:
-    """Return the operations of the options."""
     check_used(options, requested_providers(options))
     operations = requested_operations(options, requested_kinds(options.operation_kind))
     if not operations:
@@ -115,7 +114,6 @@ def _operations(options: SearchOptions, provider: Provider) -> list[Operation]:
 def _search(
     options: SearchOptions, operation: Operation, provider: Provider, settings: SweepSettings
 ) -> SearchResult | None:
-    """Search with a display of the progress; return None after an interrupt."""
     display = SearchDisplay(sys.stderr, operation.flops)
     try:
         return search(

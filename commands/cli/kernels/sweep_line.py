@@ -200,7 +200,6 @@ def choose_dispatches(options: CompileLine, kernels: Kernels) -> list[Dispatch]:
 
 
 def _nothing_planned(options: CompileLine | GenerateLine, planned: PlannedDispatches) -> str:
-    """Return why there is no dispatch to generate."""
     if planned.dispatches:
         some = ", ".join(each.name for each in planned.dispatches[:3])
         if not options.dispatches:

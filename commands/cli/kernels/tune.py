@@ -85,8 +85,6 @@ def _tune(options: TuneOptions) -> int:
 
 
 class _Display:
-    """The progress of the searches."""
-
     def __init__(self) -> None:
         self._operation: Operation | None = None
         self._display = SearchDisplay(sys.stderr, 1)

@@ -92,7 +92,6 @@ def search_object(result: SearchResult) -> dict[str, object]:
 
 
 def _table(result: SearchResult) -> list[str]:
-    """Return the confirmation run, the fastest first."""
     if not result.finalists:
         return []
     baseline = result.without_search

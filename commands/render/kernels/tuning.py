@@ -34,7 +34,6 @@ def tuning_text(result: TuningResult) -> list[str]:
 
 
 def _whole(result: TuningResult) -> list[str]:
-    """Return what the spec does to the whole program."""
     times = result.times
     gain = f"{times.gain:.2f} times as fast"
     if not times.is_clear:

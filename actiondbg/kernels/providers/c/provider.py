@@ -101,7 +101,6 @@ void {_symbol(operation)}({parameters}) {{
 
 
 def _compiler() -> str:
-    """Return the C compiler."""
     found = which("cc") or which("gcc") or which("clang")
     if found is None:
         raise ProviderMissing("The provider c needs a C compiler: apt-get install gcc.")

@@ -132,7 +132,6 @@ class ModuleKernel:
 
 
 def _find_device(name: str) -> Any:
-    """Return a device."""
     try:
         return _runtime.get_device(name)
     except (RuntimeError, ValueError) as error:

@@ -95,7 +95,6 @@ class ProgramKernel:
         return options
 
     def _start(self, program: str, options: Sequence[str]) -> bytes:
-        """Run a program and return its standard output."""
         command = [str(self._binary.settings[program]), *options]
         done = subprocess.run(command, capture_output=True, check=False)
         if done.returncode == 0:

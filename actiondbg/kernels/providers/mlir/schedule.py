@@ -262,7 +262,6 @@ class ScheduleText:
         return widths[:-1]
 
     def _tile_others(self, ranks: list[int]) -> None:
-        """Tile the operations beside the root to vectors."""
         for rank in ranks:
             others = self._match(f"attributes {{{_LOOPS} = {rank} : i64}}")
             sizes = [*[1] * (rank - 1), self._width()]

@@ -13,8 +13,7 @@ from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.model.operation import Operation
 from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.profiling.peaks import Level, MachinePeaks
-from actiondbg.kernels.profiling.profiler import Kernel, Profiler
-from actiondbg.kernels.profiling.timed_kernel import ENOUGH_SECONDS, calibrated_calls
+from actiondbg.kernels.profiling.profiler import ENOUGH_SECONDS, Kernel, Profiler, calibrated_calls
 from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.results.row import Profile
 from actiondbg.statistics.events import KNOWN

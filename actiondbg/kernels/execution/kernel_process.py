@@ -11,7 +11,7 @@ import signal
 import socket
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from actiondbg.kernels.errors import (
@@ -56,19 +56,6 @@ _NO_MEMORY = ("bad_alloc", "out of memory", "cannot allocate memory")
 _LARGE_PART = 0.5
 _TAIL_BYTES = 2000
 _TAIL_LINES = 3
-
-
-@dataclass(frozen=True)
-class _End:
-    """How a process ended.
-
-    Attributes:
-        status: the exit status, negative for a signal.
-        grown: the most bytes that it had, beyond those of a process without a kernel.
-    """
-
-    status: int
-    grown: int
 
 
 class KernelProcess(Closeable):
@@ -211,20 +198,20 @@ class KernelProcess(Closeable):
             return KernelTimedOut(
                 f"The kernel closed its files and did not finish in {self._seconds:g} s."
             )
-        end = self._end()
+        status, grown = self._end()
         lines = self._last_lines()
         text = " ".join(lines)
-        much = self._memory is not None and end.grown >= _LARGE_PART * self._memory
+        much = self._memory is not None and grown >= _LARGE_PART * self._memory
         if much or any(phrase in text.lower() for phrase in _NO_MEMORY):
             return self._out_of_memory()
-        if end.status == -signal.SIGKILL:
+        if status == -signal.SIGKILL:
             return KernelOutOfMemory(
                 "The kernel was killed by SIGKILL, as the system does when it is out of memory."
             )
-        if end.status < 0:
-            how = f"was killed by {signal_name(-end.status)}"
+        if status < 0:
+            how = f"was killed by {signal_name(-status)}"
         else:
-            how = f"ended its process with exit status {end.status}"
+            how = f"ended its process with exit status {status}"
         return KernelCrashed(f"The kernel {how}{f': {text}' if text else '.'}")
 
     def _out_of_memory(self) -> KernelOutOfMemory:
@@ -240,14 +227,15 @@ class KernelProcess(Closeable):
             self._life.shutdown(socket.SHUT_WR)
         self._end()
 
-    def _end(self) -> _End:
+    def _end(self) -> tuple[int, int]:
+        """Wait for the end of the process."""
         report = b""
         with contextlib.suppress(ConnectionResetError):
             report = self._life.recv(PACKET)
         if not report:  # received before, or the server was killed, and the process with it
-            return _End(-signal.SIGKILL, 0)
+            return -signal.SIGKILL, 0
         status, grown = cast(list[int], json.loads(report))
-        return _End(status, grown)
+        return status, grown
 
     def _last_lines(self) -> list[str]:
         size = os.fstat(self._output).st_size

@@ -72,8 +72,6 @@ docs/kernels/bisect.md explains the search.
 
 
 class BisectOptions(GenerateLine, VerifyLine):
-    """The options of ``actiondbg kernels bisect``."""
-
     names: tuple[str, ...] = positional(
         "DISPATCH", help="globs or regular expressions, as --dispatches"
     )

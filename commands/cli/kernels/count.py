@@ -56,8 +56,6 @@ exit status: that of the program (128 + N for a signal); 0 for a folder; 1 error
 
 
 class CountOptions(Options):
-    """The options of ``actiondbg kernels count``."""
-
     events: str | None = option(
         "LIST",
         help="comma-separated events, 'default' (those that this machine supports) or 'none'",

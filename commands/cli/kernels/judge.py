@@ -31,8 +31,6 @@ exit status: 0 the kernel is right, 1 it is wrong, 2 bad usage, 125 it cannot be
 
 
 class JudgeOptions(LimitOptions):
-    """The options of ``actiondbg kernels judge``."""
-
     kernel: Path = positional("KERNEL.json", help="the description of a wrong kernel")
     output: Path = positional("OUTPUT", help="an output of the step that is bisected")
 

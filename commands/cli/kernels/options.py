@@ -157,8 +157,6 @@ class OutputOptions(Options):
 
 
 class GenerateLine(ProblemOptions, ProviderOptions, FolderOptions):
-    """The options of ``kernels generate``."""
-
     quiet: Quiet = False
 
 
@@ -167,8 +165,6 @@ class CompileLine(CompileOptions, ProblemOptions, ProviderOptions, FolderOptions
 
 
 class VerifyLine(OutputOptions, LimitOptions, CompileLine):
-    """The options of ``kernels verify``."""
-
     verification_providers: str = option(
         "NAMES", default="numpy", help="references, by commas; numpy"
     )
@@ -176,8 +172,6 @@ class VerifyLine(OutputOptions, LimitOptions, CompileLine):
 
 
 class ProfileLine(VerifyLine):
-    """The options of ``kernels profile``."""
-
     verification_enabled: bool = switch("verify results; true", default=True, alias="--verify")
     profiling_enabled: bool = switch("measure times; true", default=True, alias="--benchmark")
     compile_only: bool = switch("neither verify nor profile")

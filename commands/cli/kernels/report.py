@@ -42,8 +42,6 @@ docs/kernels/report.md explains the columns, and how times are compared.
 
 
 class ReportOptions(Options):
-    """The options of ``actiondbg kernels report``."""
-
     report: Path = positional("A.csv", help="a report")
     other: Path | None = positional("B.csv", help="a later report, compared with A.csv")
     output: tuple[Path, ...] = option(

@@ -51,8 +51,6 @@ docs/kernels/search.md explains the search.
 
 
 class SearchOptions(FolderOptions, ProviderOptions, OperationOptions, JobOptions, LimitOptions):
-    """The options of ``actiondbg kernels search``."""
-
     budget: int | None = option(
         "N",
         help="try N configurations, with those of earlier searches; 50, or no limit with --seconds",

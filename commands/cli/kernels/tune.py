@@ -35,8 +35,6 @@ docs/kernels/search.md explains the spec.
 
 
 class TuneOptions(JobOptions, LimitOptions):
-    """The options of ``actiondbg kernels tune``."""
-
     model: Path = positional("MODEL.mlir", help="a program with linalg on tensors")
     budget: int = option(
         "N",

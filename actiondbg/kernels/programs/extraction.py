@@ -83,6 +83,7 @@ class _Extraction:
         self._group = group
         self._inside = {each.operation for each in group.members}
         self._copies: dict[ir.Value, ir.Value] = {}
+        self._taker = self._takes_destination()
 
     def operation(self) -> ModelOperation:
         """Return the group as an operation."""
@@ -104,10 +105,9 @@ class _Extraction:
                 )
             block: ir.Block = function.add_entry_block()
             self._copies.update(zip(outside, block.arguments, strict=False))
-            taker = self._takes_destination()
             with ir.InsertionPoint(block):
                 for member in self._group.members:
-                    self._clone(member, block.arguments[len(outside)], taker)
+                    self._clone(member, block.arguments[len(outside)])
                 func.ReturnOp([self._copies[last.result]])
             text = _body_text(function.operation, len(outside))
         accumulation = tensor_of("root", root.result.type).type
@@ -213,24 +213,20 @@ class _Extraction:
                 return each
         return None
 
-    def _clone(
-        self, member: StructuredOperation, destination: ir.Value, taker: ir.Operation
-    ) -> None:
+    def _clone(self, member: StructuredOperation, destination: ir.Value) -> None:
         """Append a member, after what it needs."""
         from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
 
         for value in _read(member):
             self._materialize(value)
-        initial = self._initial(member, destination, taker)
+        initial = self._initial(member, destination)
         clone = self._append(member.operation)
         clone.operands[len(clone.operands) - 1] = initial
         if member.operation == self._group.root.operation:
             clone.attributes[ROOT_MARK] = ir.UnitAttr.get()
         self._copies[member.result] = clone.results[0]
 
-    def _initial(
-        self, member: StructuredOperation, destination: ir.Value, taker: ir.Operation
-    ) -> ir.Value:
+    def _initial(self, member: StructuredOperation, destination: ir.Value) -> ir.Value:
         """Return the initial values of a member's result, in the function."""
         from mlir.dialects import linalg  # pyright: ignore[reportMissingTypeStubs]
 
@@ -240,16 +236,16 @@ class _Extraction:
             earlier = self._in_place(member)
             if earlier is not None:
                 return self._copies[earlier.result]
-            if member.operation == taker:
+            if member.operation == self._taker:
                 return destination
             return self._append(source).results[0]
-        if source is not None and source == taker and source.name == "linalg.fill":
+        if source is not None and source == self._taker and source.name == "linalg.fill":
             self._materialize(source.operands[0])
             fill = self._append(source)
             fill.operands[1] = destination
             return fill.results[0]
         self._materialize(value)
-        if member.operation == taker:  # an argument or a constant must not be overwritten
+        if member.operation == self._taker:  # an argument or a constant must not be overwritten
             copy: Any = linalg.copy
             return copy(self._copies[value], outs=[destination])
         return self._copies[value]

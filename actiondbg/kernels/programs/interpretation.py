@@ -73,12 +73,10 @@ def interpret(text: str, inputs: Sequence[np.ndarray], accumulator: ElementType)
     arrays = (exact_array(_wide(each)) for each in inputs)
     scope: _Scope = dict(zip(block.arguments, arrays, strict=True))
     interpreter = _Interpreter(accumulator)
-    for view in block.operations:
-        operation = view.operation
-        if operation.name == "func.return":
-            return _reference(scope[operation.operands[0]])
+    *operations, end = (view.operation for view in block.operations)
+    for operation in operations:
         scope[operation.results[0]] = interpreter.evaluate(operation, scope)
-    raise NoReference("The function has no return.")
+    return _reference(scope[end.operands[0]])
 
 
 _Scope = dict["ir.Value", BoundedArray]

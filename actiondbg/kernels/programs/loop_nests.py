@@ -183,12 +183,10 @@ class _Writer:
             self._buffers[each] = _Buffer(name, kind, tensor_shape(each.type), writable=is_result)
             parameters.append(f"{'' if is_result else 'const '}{_c(kind)} *restrict {name}")
         result = self._buffers[arguments[-1]]
-        for at, view in enumerate(self._block.operations):
-            operation = view.operation
-            if operation.name == "func.return":
-                self._copy(self._buffers[operation.operands[0]], result)
-                break
+        *operations, end = (view.operation for view in self._block.operations)
+        for at, operation in enumerate(operations):
             self._operation(operation, at)
+        self._copy(self._buffers[end.operands[0]], result)
         body = "".join(f"{line}\n" for line in self._lines)
         declarations = "".join(f"{each}\n" for each in dict.fromkeys(self._declarations))
         return f"{declarations}\nstatic void {symbol}({', '.join(parameters)}) {{\n{body}}}\n"

@@ -48,16 +48,12 @@ class GpuTile:
 
 
 def default_configuration(target: Target) -> Configuration:
-    return Configuration(PROVIDER, _name(target, "default"), _target_parameters(target))
+    return _configuration(target, "default")
 
 
 def data_tiling(target: Target) -> Configuration:
     """Return the configuration in which IREE packs the operands of products of matrices."""
-    return Configuration(
-        PROVIDER,
-        _name(target, "data_tiling"),
-        {**_target_parameters(target), "data_tiling": True},
-    )
+    return _configuration(target, "data_tiling", data_tiling=True)
 
 
 def tiled(target: Target, tiling: Tiling, pipeline: str, applied_by: str) -> Configuration:
@@ -67,13 +63,9 @@ def tiled(target: Target, tiling: Tiling, pipeline: str, applied_by: str) -> Con
         applied_by: "attribute" of the operation in the source, or "stage": the configuration that
             IREE has chosen is replaced in the compiler's output.
     """
-    parameters: dict[str, Parameter] = {
-        **_target_parameters(target),
-        **{name: list(sizes) for name, sizes in vars(tiling).items() if sizes},
-        "pipeline": pipeline,
-        "applied_by": applied_by,
-    }
-    return Configuration(PROVIDER, _name(target, f"tile_config_{tiling.name}"), parameters)
+    levels = {name: list(sizes) for name, sizes in vars(tiling).items() if sizes}
+    name = f"tile_config_{tiling.name}"
+    return _configuration(target, name, **levels, pipeline=pipeline, applied_by=applied_by)
 
 
 def peeled(configuration: Configuration) -> Configuration:
@@ -171,15 +163,15 @@ def _gpu(
 ) -> Configuration:
     """Return the configuration of a workgroup's tile, with the levels inside it."""
     rows, columns, _ = tile.shape
-    parameters: dict[str, Parameter] = {
-        **_target_parameters(target),
-        "workgroup": [*[1] * batch, rows, columns, 0],
+    return _configuration(
+        target,
+        f"tile_config_{tile.name}_{name}",
+        workgroup=[*[1] * batch, rows, columns, 0],
         **levels,
-        "stages": tile.stages,
-        "pipeline": "TileAndFuse",
-        "applied_by": "attribute",
-    }
-    return Configuration(PROVIDER, _name(target, f"tile_config_{tile.name}_{name}"), parameters)
+        stages=tile.stages,
+        pipeline="TileAndFuse",
+        applied_by="attribute",
+    )
 
 
 def mma_shape(mma: str) -> tuple[int, int, int]:
@@ -226,13 +218,11 @@ def _grid(subgroups: int, rows: int, columns: int) -> tuple[int, int]:
     return across, subgroups // across
 
 
-def _target_parameters(target: Target) -> dict[str, Parameter]:
-    arch: dict[str, Parameter] = {"arch": target.arch} if target.arch else {}
-    return {"device": target.device, **arch}
-
-
-def _name(target: Target, rest: str) -> str:
-    return "_".join(each for each in (PROVIDER, target.name, rest) if each)
+def _configuration(target: Target, name: str, **parameters: Parameter) -> Configuration:
+    """Return a configuration, whose name gets those of the provider and the target."""
+    arch = {"arch": target.arch} if target.arch else {}
+    whole = "_".join(each for each in (PROVIDER, target.name, name) if each)
+    return Configuration(PROVIDER, whole, {"device": target.device, **arch, **parameters})
 
 
 def _levels(configuration: Configuration, names: Sequence[str]) -> dict[str, str]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
+from subprocess import CompletedProcess, SubprocessError
 
 from actiondbg.errors import UsageError
 from actiondbg.kernels.errors import ProviderMissing
@@ -92,22 +92,23 @@ def _built_program(build_dir: Path, name: str) -> Path:
     )
 
 
+def _answer(program: str, option: str, *, check: bool = False) -> CompletedProcess[str]:
+    try:
+        return answer_of([program, option], 60, check=check)
+    except (OSError, SubprocessError) as error:
+        raise ProviderMissing(f"{program} does not start: {error}.") from error
+
+
 @lru_cache
 def _version(program: str) -> str:
-    try:
-        shown = answer_of([program, "--version"], 60, check=True)
-    except (OSError, subprocess.SubprocessError) as error:
-        raise ProviderMissing(f"{program} does not start: {error}.") from error
+    shown = _answer(program, "--version", check=True)
     found = re.search(r"IREE compiler version (\S+)(?: @ (\S+))?", shown.stdout)
     return " ".join(each for each in found.groups() if each) if found else shown.stdout.strip()
 
 
 @lru_cache
 def _missing_device(program: str, device: str) -> str | None:
-    try:
-        asked = answer_of([program, f"--list_devices={device}"], 60)
-    except (OSError, subprocess.SubprocessError) as error:
-        raise ProviderMissing(f"{program} does not start: {error}.") from error
+    asked = _answer(program, f"--list_devices={device}")
     vendor = {"cuda": "CUDA", "hip": "ROCm"}.get(device, device)
     if asked.returncode == 0:
         return None if asked.stdout.strip() else f"No {vendor} device: the driver lists none."

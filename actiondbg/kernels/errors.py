@@ -45,9 +45,5 @@ class PeaksUnknown(ActiondbgError):
     """The machine's peaks could not be measured; reports then have no per cent of them."""
 
 
-class NoReference(KernelError):
-    """The result of an operation cannot be computed with NumPy; the message says why."""
-
-
-class NoLoops(KernelError):
-    """An operation is not written as loops in C; the message says why."""
+class Unsupported(KernelError):
+    """An operation of a program cannot be cut out, interpreted or written in C; says why."""

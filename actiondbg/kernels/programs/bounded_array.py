@@ -8,7 +8,7 @@ from math import erf
 
 import numpy as np
 
-from actiondbg.kernels.errors import NoReference
+from actiondbg.kernels.errors import Unsupported
 from actiondbg.kernels.model.element_type import ElementType
 
 
@@ -45,11 +45,11 @@ def computed(
         accumulator: whose roundoff is the unit of errors.
 
     Raises:
-        NoReference: the operation is unknown.
+        Unsupported: the operation is unknown.
     """
     function = _FUNCTIONS.get(name)
     if function is None:
-        raise NoReference(f"The reference does not interpret {name}.")
+        raise Unsupported(f"The reference does not interpret {name}.")
     with np.errstate(all="ignore"):
         result = function(*operands)
         if not kind.startswith(("f", "bf")):
@@ -65,7 +65,7 @@ def _element(kind: str) -> ElementType:
     try:
         return ElementType(kind)
     except ValueError as error:
-        raise NoReference(f"The reference does not interpret the type {kind}.") from error
+        raise Unsupported(f"The reference does not interpret the type {kind}.") from error
 
 
 def _wrapped(values: np.ndarray, kind: str) -> np.ndarray:
@@ -141,7 +141,7 @@ def _as_float(x: BoundedArray) -> BoundedArray:
 
 def _unsigned(x: BoundedArray) -> BoundedArray:
     if x.values.dtype != np.bool_:
-        raise NoReference("The reference interprets unsigned extensions of i1 only.")
+        raise Unsupported("The reference interprets unsigned extensions of i1 only.")
     return BoundedArray(x.values.astype(np.int64), x.errors, x.exact)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from actiondbg.kernels.errors import NoReference
+from actiondbg.kernels.errors import Unsupported
 from actiondbg.kernels.model.element_type import ElementType
 from actiondbg.kernels.model.tensor import Tensor
 from actiondbg.kernels.programs.bindings import (
@@ -57,7 +57,7 @@ def cut(program: ir.Module) -> CutProgram:
         for group in _grouped(operations_of_block):
             try:
                 made = _Extraction(group).operation()
-            except NoReference as error:
+            except Unsupported as error:
                 left_out.append(str(error))
                 continue
             known = operations.get(made.symbol)
@@ -92,7 +92,7 @@ class _Extraction:
 
         root, last = self._group.root, self._group.members[-1]
         if not root.loops:
-            raise NoReference(f"{root.name} has no loops: it computes one number.")
+            raise Unsupported(f"{root.name} has no loops: it computes one number.")
         outside = self._outside()
         operands = tuple(tensor_of(f"arg{at}", each.type) for at, each in enumerate(outside))
         output = tensor_of("result", last.result.type)
@@ -301,15 +301,15 @@ def tensor_of(name: str, kind: ir.Type) -> Tensor:
     """Return an operand.
 
     Raises:
-        NoReference: it is no tensor of an element type.
+        Unsupported: it is no tensor of an element type.
     """
     from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
 
     if not isinstance(kind, ir.RankedTensorType):
-        raise NoReference(f"An operand has the type {kind}, which is not a tensor.")
+        raise Unsupported(f"An operand has the type {kind}, which is not a tensor.")
     element = _TYPES.get(element_name(kind))
     if element is None:
-        raise NoReference(
+        raise Unsupported(
             f"An operand has the type {kind}; kernels have elements of {', '.join(_TYPES)}."
         )
     return Tensor(name, tensor_shape(kind), element)
@@ -375,7 +375,7 @@ def _structured_operations(block: ir.Block) -> tuple[list[StructuredOperation], 
             continue
         try:
             found.append(structured(operation))
-        except NoReference as error:
+        except Unsupported as error:
             left_out.append(str(error))
     return found, left_out
 

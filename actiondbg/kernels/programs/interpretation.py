@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from actiondbg.kernels.errors import NoReference
+from actiondbg.kernels.errors import Unsupported
 from actiondbg.kernels.model.element_type import ElementType
 from actiondbg.kernels.model.operation import Reference, one_sign_growth
 from actiondbg.kernels.programs.bindings import (
@@ -65,7 +65,7 @@ def interpret(text: str, inputs: Sequence[np.ndarray], accumulator: ElementType)
         accumulator: in whose roundoff the bound of errors is counted.
 
     Raises:
-        NoReference: an operation is not interpreted.
+        Unsupported: an operation is not interpreted.
     """
     module = parse_program(text, "The operation")
     function = module.body.operations[0].operation
@@ -117,7 +117,7 @@ class _Interpreter:
             return self._parallel(operation, scope)
         combine = combination(operation)
         if combine is None:
-            raise NoReference(
+            raise Unsupported(
                 f"The reference does not interpret the reduction of {operation.name}: it is not "
                 "one sum, maximum or minimum."
             )
@@ -140,7 +140,7 @@ class _Interpreter:
         self, operation: StructuredOperation, scope: _Scope, combine: ir.Operation
     ) -> BoundedArray:
         if prod(operation.sizes) > _LARGEST:
-            raise NoReference(
+            raise Unsupported(
                 f"The iteration space of {operation.name} is too large to be interpreted: "
                 f"{'x'.join(map(str, operation.sizes))}."
             )
@@ -192,7 +192,7 @@ class _Interpreter:
             errors = errors + add_up(x.errors, abs(y.values))
         if x.values.dtype == y.values.dtype == np.int64:
             if errors.max(initial=0) >= _EXACT:
-                raise NoReference(f"The sums of {operation.name} are too large to be exact.")
+                raise Unsupported(f"The sums of {operation.name} are too large to be exact.")
             values = values.astype(np.int64)
         return BoundedArray(values, errors.astype(np.float64), x.exact and y.exact)
 
@@ -232,7 +232,7 @@ class _Interpreter:
             return exact_array(_range(at, sizes))
         missing = [each for each in operation.operands if each not in scope]
         if missing or len(operation.results) != 1:
-            raise NoReference(f"The reference does not interpret {name}.")
+            raise Unsupported(f"The reference does not interpret {name}.")
         operands = [scope[each] for each in operation.operands]
         if name == "tensor.extract":
             return _extracted(operands[0], operands[1:])
@@ -245,7 +245,7 @@ def _extracted(source: BoundedArray, indices: Sequence[BoundedArray]) -> Bounded
     places = tuple(each.values for each in indices)
     for place, size in zip(places, source.values.shape, strict=True):
         if place.size and not (place.min() >= 0 and place.max() < size):
-            raise NoReference("The operands make tensor.extract read outside of its tensor.")
+            raise Unsupported("The operands make tensor.extract read outside of its tensor.")
     errors = np.broadcast_to(source.errors, source.values.shape)
     return BoundedArray(source.values[places], errors[places], source.exact)
 
@@ -287,7 +287,7 @@ def _constant(operation: ir.Operation) -> BoundedArray:
     if isinstance(attribute, ir.BoolAttr | ir.IntegerAttr):
         boolean = str(attribute.type) == "i1"
         return exact_array(np.full(shape, bool(attribute.value) if boolean else attribute.value))
-    raise NoReference(f"The reference does not interpret the constant {attribute}.")
+    raise Unsupported(f"The reference does not interpret the constant {attribute}.")
 
 
 def _comparison(operation: ir.Operation, operands: list[BoundedArray]) -> BoundedArray:
@@ -297,7 +297,7 @@ def _comparison(operation: ir.Operation, operands: list[BoundedArray]) -> Bounde
     is_unordered = not of_integers and _FIRST_UNORDERED <= predicate < 2 * _FIRST_UNORDERED - 1
     name = predicate - _FIRST_UNORDERED + 1 if is_unordered else predicate
     if name >= len(names) or not names[name]:
-        raise NoReference(
+        raise Unsupported(
             f"The reference does not interpret predicate {predicate} of a comparison."
         )
     x, y = (signed(each) for each in operands)
@@ -345,7 +345,7 @@ def _index(expression: ir.AffineExpr, sizes: tuple[int, ...]) -> np.ndarray:
     ):
         if isinstance(expression, kind):
             return function(_index(expression.lhs, sizes), _index(expression.rhs, sizes))
-    raise NoReference(f"The reference does not interpret the index {expression}.")
+    raise Unsupported(f"The reference does not interpret the index {expression}.")
 
 
 def _range(loop: int, sizes: tuple[int, ...]) -> np.ndarray:
@@ -358,5 +358,5 @@ def _order(indexing: ir.AffineMap) -> list[int]:
     """Return the loops that the dimensions of a result are."""
     loops = dimensions(indexing)
     if None in loops:
-        raise NoReference(f"The reference does not interpret a result with the map {indexing}.")
+        raise Unsupported(f"The reference does not interpret a result with the map {indexing}.")
     return [loop for loop in loops if loop is not None]

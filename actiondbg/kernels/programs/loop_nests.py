@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import isinf, isnan, prod
 from typing import TYPE_CHECKING
 
-from actiondbg.kernels.errors import NoLoops, NoReference
+from actiondbg.kernels.errors import Unsupported
 from actiondbg.kernels.programs.bindings import (
     element_name,
     integer_attribute,
@@ -152,14 +152,11 @@ def loop_nests(text: str, symbol: str) -> str:
         text: of the function; its last argument is the memory of the result.
 
     Raises:
-        NoLoops: an operation or a type is not written as loops.
+        Unsupported: an operation or a type is not written as loops.
     """
     module = parse_program(text, "The operation")
     block = module.body.operations[0].operation.regions[0].blocks[0]
-    try:
-        return _Writer(block).write(symbol)
-    except NoReference as error:
-        raise NoLoops(str(error)) from error
+    return _Writer(block).write(symbol)
 
 
 class _Writer:
@@ -311,7 +308,7 @@ class _Writer:
             return self._scalars[value]
         buffer = self._buffers.get(value)
         if buffer is None:
-            raise NoLoops("An operand without content is read.")
+            raise Unsupported("An operand without content is read.")
         return buffer.value or f"{buffer.name}[{_offset(indexing, buffer.shape)}]"
 
     def _scalar(self, operation: ir.Operation, scalars: Mapping[ir.Value, str]) -> str:
@@ -324,7 +321,7 @@ class _Writer:
         if name == "tensor.extract":
             return self._extracted(operation, scalars)
         if len(operation.results) != 1 or any(each not in scalars for each in operation.operands):
-            raise NoLoops(f"{name} is not written in C.")
+            raise Unsupported(f"{name} is not written in C.")
         given = [scalars[each] for each in operation.operands]
         kind = str(operation.results[0].type)
         if name in ("arith.cmpi", "arith.cmpf"):
@@ -336,7 +333,7 @@ class _Writer:
         if name in _UNSIGNED and str(operation.operands[0].type) == "i1":
             expression = "({c}){0}"
         if expression is None:
-            raise NoLoops(f"{name} is not written in C.")
+            raise Unsupported(f"{name} is not written in C.")
         suffix = "f" if kind == "f32" else ""
         # In parentheses: an operand may itself be an expression, outside of a body.
         given = [each if re.fullmatch(r"\w+", each) else f"({each})" for each in given]
@@ -346,7 +343,7 @@ class _Writer:
         source, *indices = operation.operands
         buffer = self._buffers.get(source)
         if buffer is None or any(each not in scalars for each in indices):
-            raise NoLoops("tensor.extract reads what is not written in C.")
+            raise Unsupported("tensor.extract reads what is not written in C.")
         terms = [
             f"{scalars[index]} * {stride}"
             for index, stride in zip(indices, _strides(buffer.shape), strict=True)
@@ -388,7 +385,7 @@ class _Writer:
         )
         if reads:
             if old is None:
-                raise NoLoops(f"{operation.name} adds to a tensor without content.")
+                raise Unsupported(f"{operation.name} adds to a tensor without content.")
             self._copy(old, made)
         return made
 
@@ -453,7 +450,7 @@ def _nest(statement: str, size: int) -> Iterator[str]:
 
 def _c(kind: str) -> str:
     if kind not in _TYPES:
-        raise NoLoops(f"Loops in C are not written for the type {kind}.")
+        raise Unsupported(f"Loops in C are not written for the type {kind}.")
     return _TYPES[kind]
 
 
@@ -483,13 +480,13 @@ def _constant(operation: ir.Operation) -> str:
         if str(attribute.type) == "i1":
             return "true" if number else "false"
         return f"({_c(str(attribute.type))})({number}ll)" if number > -(2**63) else "INT64_MIN"
-    raise NoLoops(f"The constant {attribute} is not written in C.")
+    raise Unsupported(f"The constant {attribute} is not written in C.")
 
 
 def _comparison(operation: ir.Operation, given: Sequence[str]) -> str:
     predicate = integer_attribute(operation, "predicate")
     if str(operation.operands[0].type) == "i1" and predicate > 1:
-        raise NoLoops("An order of bits is not written in C.")
+        raise Unsupported("An order of bits is not written in C.")
     if operation.name == "arith.cmpf":
         return _COMPARISONS[predicate].format(*given)
     x, y = given
@@ -531,7 +528,7 @@ def _index(expression: ir.AffineExpr) -> str:
     ):
         if isinstance(expression, kind):
             return f"({_index(expression.lhs)} {sign} {_index(expression.rhs)})"
-    raise NoLoops(f"The index {expression} is not written in C.")
+    raise Unsupported(f"The index {expression} is not written in C.")
 
 
 def _step(expression: ir.AffineExpr, loop: int) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from actiondbg.kernels.errors import NoReference
+from actiondbg.kernels.errors import Unsupported
 from actiondbg.kernels.model.operation import IteratorType, Loop
 from actiondbg.kernels.programs.bindings import defining_operation
 
@@ -125,27 +125,27 @@ def structured(operation: ir.Operation) -> StructuredOperation:
     """Return an operation of linalg with its loops.
 
     Raises:
-        NoReference: it has no loops, several results, or a size that is not constant.
+        Unsupported: it has no loops, several results, or a size that is not constant.
     """
     linalg: Any = import_module("mlir.dialects.linalg")
     from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
 
     if len(operation.results) != 1 or not operation.regions:
-        raise NoReference(f"{operation.name} has {len(operation.results)} results, not one tensor.")
+        raise Unsupported(f"{operation.name} has {len(operation.results)} results, not one tensor.")
     attribute = linalg.get_indexing_maps(operation)
     if attribute is None:
-        raise NoReference(f"{operation.name} has no indexing maps.")
+        raise Unsupported(f"{operation.name} has no indexing maps.")
     maps = tuple(ir.AffineMapAttr(each).value for each in attribute)
     shapes: list[list[int]] = []
     for value in operation.operands:
         shape = value.type if isinstance(value.type, ir.ShapedType) else None
         if shape is not None and not shape.has_static_shape:
-            raise NoReference(f"{operation.name} has a dynamic shape, {value.type}.")
+            raise Unsupported(f"{operation.name} has a dynamic shape, {value.type}.")
         shapes.append(list(shape.shape) if shape is not None else [])
     types = _iterator_types(operation, maps[-1])
     sizes = _sizes(maps, shapes)
     if None in sizes:
-        raise NoReference(f"The size of a loop of {operation.name} is not a size of an operand.")
+        raise Unsupported(f"The size of a loop of {operation.name} is not a size of an operand.")
     loops = tuple(Loop(size or 0, each) for size, each in zip(sizes, types, strict=True))
     return StructuredOperation(operation, maps, loops)
 

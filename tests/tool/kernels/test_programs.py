@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from actiondbg.kernels.errors import NoReference
+from actiondbg.kernels.errors import Unsupported
 from actiondbg.kernels.problems.program_file import operations_of
 from actiondbg.kernels.results.csv_file import read_csv
 from tests.elements import some
@@ -27,7 +27,7 @@ def test_kernels_of_a_program_compute_their_references(tmp_path: Path) -> None:
     *operations, rest = operations_of(program)
     for operation in some(operations):
         assert_computes_reference(tmp_path, operation)
-    with pytest.raises(NoReference, match=r"does not interpret arith.remf"):
+    with pytest.raises(Unsupported, match=r"does not interpret arith.remf"):
         rest.reference([np.zeros(each.shape, each.type.dtype) for each in rest.inputs])
 
 

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import ClassVar
 
-from actiondbg.kernels.errors import NoLoops, ProviderMissing
+from actiondbg.kernels.errors import ProviderMissing, Unsupported
 from actiondbg.kernels.execution.kernel import KernelBinary
 from actiondbg.kernels.model.configuration import Configuration
 from actiondbg.kernels.model.dispatch import Dispatch
@@ -55,7 +55,7 @@ class CProvider(Provider):
             return f"The provider c has no parameters, but the configuration has {names}."
         try:
             _source(dispatch.operation, dispatch.operation.function(destination=True))
-        except NoLoops as error:
+        except Unsupported as error:
             return str(error)
         return None
 

@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 
 from actiondbg.errors import ActiondbgError
-from actiondbg.kernels.errors import NoReference
 from actiondbg.kernels.model.operation import Loop, Operation
 from actiondbg.kernels.programs.bindings import element_name, parse_program
 from actiondbg.kernels.programs.structured_operation import structured
@@ -73,7 +72,7 @@ def _model_root(operation: str) -> ModelRoot | None:
         )
         (function,) = module.body.operations
         root = structured(function.operation.regions[0].blocks[0].operations[0].operation)
-    except (ActiondbgError, NoReference, IndexError):
+    except (ActiondbgError, IndexError):
         return None
     elements = tuple(element_name(each.type) for each in root.operation.operands)
     return ModelRoot(text, tuple(types), (root.loops, elements))

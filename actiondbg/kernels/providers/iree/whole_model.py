@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from actiondbg.errors import UsageError
-from actiondbg.kernels.errors import NoReference
+from actiondbg.kernels.errors import Unsupported
 from actiondbg.kernels.execution.kernel import KernelBinary
 from actiondbg.kernels.model.tensor import Tensor
 from actiondbg.kernels.programs.bindings import parse_program
@@ -58,7 +58,7 @@ def entry_signature(program: Path, name: str = "") -> Signature:
             tuple(tensor_of(f"arg{at}", each) for at, each in enumerate(kind.value.inputs)),
             tuple(tensor_of(f"result{at}", each) for at, each in enumerate(kind.value.results)),
         )
-    except NoReference as error:
+    except Unsupported as error:
         raise UsageError(f"The function {found} of {program} cannot be called: {error}") from error
 
 

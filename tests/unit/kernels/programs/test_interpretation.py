@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from actiondbg.kernels.errors import NoReference
+from actiondbg.kernels.errors import Unsupported
 from actiondbg.kernels.model.element_type import ElementType
 from actiondbg.kernels.model.operation import Operation, Reference
 from tests.fakes.kernels.operations import OPERATIONS
@@ -121,7 +121,7 @@ def test_elements_at_indices() -> None:
     assert interpret(text, [rows, table], ElementType.F32).values.tolist() == [7, 5, 6, 7]
     for outside in (3, -1):
         rows[1] = outside
-        with pytest.raises(NoReference, match="read outside of its tensor"):
+        with pytest.raises(Unsupported, match="read outside of its tensor"):
             interpret(text, [rows, table], ElementType.F32)
 
 
@@ -162,7 +162,7 @@ def test_narrow_types_round_more() -> None:
     ],
 )
 def test_what_is_not_interpreted_is_named(body: str, message: str) -> None:
-    with pytest.raises(NoReference, match=message):
+    with pytest.raises(Unsupported, match=message):
         _evaluate(body, [1] * 4, [1] * 4)
 
 
@@ -179,7 +179,7 @@ def test_reductions_that_are_no_sums_are_named() -> None:
       } -> tensor<f32>
       return %r : tensor<f32>
     }"""
-    with pytest.raises(NoReference, match=r"the reduction of linalg.generic: it is not one sum"):
+    with pytest.raises(Unsupported, match=r"the reduction of linalg.generic: it is not one sum"):
         interpret(text, [np.ones(4, np.float32)], ElementType.F32)
 
 

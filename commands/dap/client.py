@@ -18,38 +18,22 @@ if TYPE_CHECKING:
 class InitializeRequestArguments(Arguments, frozen=True):
     """What the client is, and can do."""
 
-    client_name: str | None = None
     lines_start_at1: bool = True
     columns_start_at1: bool = True
-    path_format: str | None = None
-    supports_variable_type: bool = False
     supports_progress_reporting: bool = False
     supports_invalidated_event: bool = False
     supports_start_debugging_request: bool = False
 
 
 class Interruptible(Protocol):
-    """The requests that wait or run."""
+    """The requests that wait or run; see ``InFlight``."""
 
-    def pause(self) -> None:
-        """Stop the tool."""
-        ...
-
-    def cancel(self, number: int) -> bool:
-        """Cancel a request; return whether there is one."""
-        ...
+    def pause(self) -> None: ...
+    def cancel(self, number: int) -> bool: ...
 
 
 class Host(Protocol):
-    """What requests use of the server.
-
-    Attributes:
-        debuggee: the session, or None.
-        breakpoints: what clients have set.
-        commands: the commands of the debug console.
-        is_over: whether the debug session ends.
-        has_begun: whether the tool has been started.
-    """
+    """What requests use of the server; see ``Server``."""
 
     debuggee: Debuggee | None
     breakpoints: BreakpointGroups
@@ -58,25 +42,11 @@ class Host(Protocol):
     has_begun: bool
 
     @property
-    def in_flight(self) -> Interruptible:
-        """The requests that wait or run."""
-        ...
-
-    def adopt(self, client: Client, process: str, token: str | None) -> None:
-        """Assign a process of the program to a client."""
-        ...
-
-    def leave(self, client: Client) -> None:
-        """End a child session: the first client gets its process, and the program continues."""
-        ...
-
-    def restarted(self) -> None:
-        """Note that the debug session begins again."""
-        ...
-
-    def terminate(self, client: Client) -> None:
-        """Announce the end of the debug session."""
-        ...
+    def in_flight(self) -> Interruptible: ...
+    def adopt(self, client: Client, process: str, token: str | None) -> None: ...
+    def leave(self, client: Client) -> None: ...
+    def restarted(self) -> None: ...
+    def terminate(self, client: Client) -> None: ...
 
 
 class Client:

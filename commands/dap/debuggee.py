@@ -9,7 +9,7 @@ import os
 import select
 import threading
 from collections.abc import Callable, Generator, Sequence
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from actiondbg.commands.dap.configuration import (
     AttachRequestArguments,
@@ -143,20 +143,18 @@ class Handles:
         self._all.clear()
 
 
-class Children:
+class Children(NamedTuple):
     """The parts of a variable, read when a client asks for them."""
 
-    def __init__(self, read: Callable[[], list[Variable]]) -> None:
-        self.read = read
+    read: Callable[[], list[Variable]]
 
 
-class Executed:
+class Executed(NamedTuple):
     """What a command line printed, and its error."""
 
-    def __init__(self, text: str, notes: str, error: str | None) -> None:
-        self.text = text
-        self.notes = notes
-        self.error = error
+    text: str
+    notes: str
+    error: str | None
 
 
 class Debuggee:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, TypeVar, get_type_hints
-
-import msgspec
 
 from actiondbg.commands.dap.protocol.base import Arguments, Body
 
@@ -19,13 +18,16 @@ Run = Callable[["Client", ArgumentsT], ResultT]
 PREFIX = "actiondbg/"  # of the requests that the protocol lacks
 
 
-class Handler(msgspec.Struct, frozen=True, kw_only=True):
-    """The handler of a request.
+HANDLERS: dict[str, Handler] = {}
+CAPABILITIES: dict[str, object] = {}
+
+
+@dataclass(eq=False)
+class Handler:
+    """The handler of a request; declared by using it as the decorator of a function.
 
     Attributes:
         name: of the request.
-        run: takes the client and the arguments. It returns the body of the response; where
-            ``resumes``, the command line of the shell that resumes the tool.
         capability: the field of ``Capabilities`` that announces the request, or empty.
         resumes: whether the response is sent first, and a stop is announced afterwards.
         at_once: whether it runs in the thread that reads, while another request runs.
@@ -39,21 +41,32 @@ class Handler(msgspec.Struct, frozen=True, kw_only=True):
             resumed for a request that ``is_change``.
         is_change: whether it changes breakpoints, for which the tool has to be stopped.
         is_command: whether it runs commands of the user, which may move the cursor or the tool.
+        run: the function: it takes the client and the arguments. It returns the body of the
+            response; where ``resumes``, the command line of the shell that resumes the tool.
     """
 
     name: str
-    run: Callable[..., Result]
-    capability: str
-    resumes: bool
-    at_once: bool
-    needs_session: bool
-    is_long: bool
-    begins: bool
-    ends_run: bool
-    is_view: bool
-    is_free: bool
-    is_change: bool
-    is_command: bool
+    _: KW_ONLY
+    capability: str = ""
+    resumes: bool = False
+    at_once: bool = False
+    needs_session: bool = True
+    is_long: bool = False
+    begins: bool = False
+    ends_run: bool = False
+    is_view: bool = False
+    is_free: bool = False
+    is_change: bool = False
+    is_command: bool = False
+    run: Callable[..., Result] = field(init=False)
+
+    def __call__(self, run: Run[ArgumentsT, ResultT]) -> Run[ArgumentsT, ResultT]:
+        """Declare a function as the one that handles the request."""
+        self.run = run
+        HANDLERS[self.name] = self
+        if self.capability:
+            provide(self.capability)
+        return run
 
     @property
     def arguments(self) -> type[Arguments]:
@@ -67,48 +80,7 @@ class Handler(msgspec.Struct, frozen=True, kw_only=True):
         return " ".join((self.run.__doc__ or "").partition("\n\n")[0].split())
 
 
-HANDLERS: dict[str, Handler] = {}
-CAPABILITIES: dict[str, object] = {}
-
-
-def request(
-    name: str,
-    *,
-    capability: str = "",
-    resumes: bool = False,
-    at_once: bool = False,
-    needs_session: bool = True,
-    is_long: bool = False,
-    begins: bool = False,
-    ends_run: bool = False,
-    is_view: bool = False,
-    is_free: bool = False,
-    is_change: bool = False,
-    is_command: bool = False,
-) -> Callable[[Run[ArgumentsT, ResultT]], Run[ArgumentsT, ResultT]]:
-    """Declare the decorated function as the handler of a request; see ``Handler``."""
-
-    def declare(run: Run[ArgumentsT, ResultT]) -> Run[ArgumentsT, ResultT]:
-        HANDLERS[name] = Handler(
-            name=name,
-            run=run,
-            capability=capability,
-            resumes=resumes,
-            at_once=at_once,
-            needs_session=needs_session,
-            is_long=is_long,
-            begins=begins,
-            ends_run=ends_run,
-            is_view=is_view,
-            is_free=is_free,
-            is_change=is_change,
-            is_command=is_command,
-        )
-        if capability:
-            provide(capability)
-        return run
-
-    return declare
+request = Handler  # as a decorator
 
 
 def provide(capability: str, value: object = True) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from actiondbg.ir.printed import Excerpt
-    from actiondbg.protocol import Change, Line
+    from actiondbg.protocol import Line
     from actiondbg.session.debug_session import DebugSession
 
 _INDENT = "  "
@@ -175,16 +175,13 @@ class IRDocuments:
         if stop is None or stop.when != "after":
             self._before = (stop.ordinal if stop else 0), excerpt.lines
             return ShownIR(excerpt, [MarkedLine(line) for line in excerpt.lines])
-        changes = self._changes()
+        changes = self._session.outcome.changes(limit=_MOST_CHANGES).changes
         before: list[Line] = []
         if self._before[0] == stop.ordinal:
             before = self._before[1]
         elif any(change.kind in _SHOWN_BEFORE for change in changes):
             before = self._read_before(count)
         return ShownIR(excerpt, mark_all_changes(before, excerpt, changes))
-
-    def _changes(self) -> list[Change]:
-        return self._session.outcome.changes(limit=_MOST_CHANGES).changes
 
     def _read_before(self, count: int) -> list[Line]:
         """Return the lines before the action; none where it cannot be replayed."""

@@ -83,12 +83,9 @@ class Server:
         self._is_terminated = False
         self.has_begun = False
 
-    def add_client(self, reader: BinaryIO, writer: BinaryIO) -> None:
-        """Begin to serve a client."""
+    def add_client(self, reader: BinaryIO, writer: BinaryIO, *, is_child: bool = False) -> None:
+        """Begin to serve a client, or that of a child session."""
 
-        self._add_client(reader, writer, is_child=False)
-
-    def _add_client(self, reader: BinaryIO, writer: BinaryIO, *, is_child: bool) -> None:
         def receive(message: IncomingMessage | None) -> None:
             self._receive(client, message)
 
@@ -97,11 +94,14 @@ class Server:
         self._clients.append(client)
         connection.start()
 
-    def _add_child(self, connection: socket.socket) -> None:
+    def add_socket(self, connection: socket.socket, *, is_child: bool = False) -> None:
+        """Begin to serve the client at a connection; see ``add_client``."""
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        reader, writer = connection.makefile("rb"), connection.makefile("wb")
-        connection.close()  # when both are closed
-        self._add_client(reader, writer, is_child=True)
+        self.add_client(connection.makefile("rb"), connection.makefile("wb"), is_child=is_child)
+
+    def _add_child(self, connection: socket.socket) -> None:
+        self.add_socket(connection, is_child=True)
+        connection.close()  # when the streams of the client are closed
 
     @property
     def _root(self) -> Client:
@@ -170,8 +170,7 @@ class Server:
             self.leave(request.client, process)
             return
         if request.handler is None:
-            text = f"There is no request {request.message.command!r}."
-            self._refuse(request, text)
+            self._refuse(request, f"There is no request {request.message.command!r}.")
         else:
             self._respond(request, request.handler)
 
@@ -259,7 +258,9 @@ class Server:
         if debuggee.session.state == "running":
             return  # the wait was given up, for a request that ends the run
         if done is not None:
-            self._print(client, done.text if debuggee.configuration.print_stops else "", done.notes)
+            text = done.text if debuggee.configuration.print_stops else ""
+            client.show("important" if not text and done.notes else "console", done.notes)
+            client.show("console", text)
         self.announce(client, by="pause" if done is None else line, is_new=True)
 
     def _execute(self, debuggee: Debuggee, line: str) -> Executed | None:
@@ -269,10 +270,6 @@ class Server:
                 return debuggee.execute([line])
         except KeyboardInterrupt:
             return None
-
-    def _print(self, client: Client, text: str, notes: str) -> None:
-        client.show("important" if not text and notes else "console", notes)
-        client.show("console", text)
 
     def announce(self, client: Client, *, by: str = "", is_new: bool = False) -> None:
         """Send events about a stop, or the end, that the client does not know yet."""
@@ -433,9 +430,8 @@ def serve_port(port: int, commands: CommandTable, announce: Callable[[str], None
 
 def _serve_socket(connection: socket.socket, commands: CommandTable) -> None:
     with connection:
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         server = Server(commands)
-        server.add_client(connection.makefile("rb"), connection.makefile("wb"))
+        server.add_socket(connection)
         server.serve()
         with contextlib.suppress(OSError):
             connection.shutdown(socket.SHUT_RDWR)

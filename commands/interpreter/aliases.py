@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Protocol
 
+from actiondbg.commands.interpreter.declaration import CommandTable
 from actiondbg.commands.interpreter.words import split_words
 from actiondbg.commands.render.plain_text import Alias, AliasKind
 from actiondbg.errors import UsageError
@@ -13,18 +13,6 @@ from actiondbg.support.counts import counted
 _NAME = re.compile(r"[^\W\d][\w.+-]*")
 _PLACE = re.compile(r"(?<!\{)\{(\d+)\}(?!\})")
 _ESCAPED = re.compile(r"\{(\{\d+\})\}")
-
-
-class CommandNames(Protocol):
-    """The names of the commands."""
-
-    def __contains__(self, name: object) -> bool:
-        """Whether a word is a command's name or one of its aliases."""
-        ...
-
-    def find(self, word: str) -> object:
-        """Return the command of a word; raise UsageError if there is none."""
-        ...
 
 
 class AliasTable:
@@ -37,7 +25,7 @@ class AliasTable:
         lines: the command line of each name.
     """
 
-    def __init__(self, commands: CommandNames) -> None:
+    def __init__(self, commands: CommandTable) -> None:
         self._commands = commands
         self.lines: dict[str, str] = {}
         self._all: dict[str, Alias] = {}

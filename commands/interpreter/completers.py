@@ -48,10 +48,6 @@ class Typed(msgspec.Struct, frozen=True):
     word: str
 
 
-# Returns the completions of the word; None: complete a file name.
-Completer = Callable[[Typed], list[str] | None]
-
-
 def matching(names: Iterable[str], word: str) -> list[str]:
     """Return the names that begin with a word."""
     return [name for name in names if name.startswith(word)]

@@ -26,7 +26,8 @@ from actiondbg.session.debug_session import DebugSession
 
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.aliases import AliasTable
-    from actiondbg.commands.interpreter.recording_console import Declared, RecordingConsole
+    from actiondbg.commands.interpreter.declaration import Command
+    from actiondbg.commands.interpreter.recording_console import RecordingConsole
     from actiondbg.commands.render.bisection import Report
     from actiondbg.process.stop import Stop
     from actiondbg.session.session import Session
@@ -40,70 +41,30 @@ _ADVICE = (
 
 
 class CommandLines(Protocol):
-    """The part of the interpreter that commands use."""
+    """The part of the interpreter that commands use; see ``Interpreter``."""
 
     @property
-    def aliases(self) -> AliasTable:
-        """The aliases and macros."""
-        ...
-
+    def aliases(self) -> AliasTable: ...
     @property
-    def scripted(self) -> bool:
-        """Whether the current line comes from a script."""
-        ...
-
+    def scripted(self) -> bool: ...
     @property
-    def typed(self) -> bool:
-        """Whether a user typed the current line at the prompt."""
-        ...
-
-    def block(self, *, strip: bool = True) -> list[str]:
-        """Read lines up to ``end``; see Interpreter."""
-        ...
-
-    def source(self, path: str) -> None:
-        """Execute a script; see Interpreter."""
-        ...
-
-    def run_script(self, text: str, path: str) -> None:
-        """Execute a script that has been read; see Interpreter."""
-        ...
-
-    def check(self, line: str) -> Declared:
-        """Parse a line; return its command; see Interpreter."""
-        ...
-
-    def display(self, line: str) -> object:
-        """Run the line of a display and show its result; see Interpreter."""
-        ...
-
-    def reported(self, line: str, error: Exception) -> Exception:
-        """Return the error of a command for printing; see Interpreter."""
-        ...
-
-    def help(self, words: Sequence[str]) -> str:
-        """Return the help of all commands, or of one; see Interpreter."""
-        ...
-
-    def complete_help(self, before: list[str], word: str) -> list[str]:
-        """Return the completions of an argument of ``help``."""
-        ...
-
-    def complete_line(self, before: list[str], word: str) -> list[str] | None:
-        """Return the completions of a word of a command line; None: complete a file name."""
-        ...
+    def typed(self) -> bool: ...
+    def block(self, *, strip: bool = True) -> list[str]: ...
+    def source(self, path: str) -> None: ...
+    def run_script(self, text: str, path: str) -> None: ...
+    def check(self, line: str) -> Command: ...
+    def display(self, line: str) -> object: ...
+    def reported(self, line: str, error: Exception) -> Exception: ...
+    def help(self, words: Sequence[str]) -> str: ...
+    def complete_help(self, before: list[str], word: str) -> list[str]: ...
+    def complete_line(self, before: list[str], word: str) -> list[str] | None: ...
 
 
 class Prompt(Protocol):
-    """The line editor of an interactive session."""
+    """The line editor of an interactive session; see ``Shell``."""
 
-    def run_builtin(self, line: str) -> None:
-        """Run one of the commands of the line editor."""
-        ...
-
-    def ask(self, question: str) -> str:
-        """Read the answer to a question; raise EOFError at the end of the input."""
-        ...
+    def run_builtin(self, line: str) -> None: ...
+    def ask(self, question: str) -> str: ...
 
 
 class DisplayList:
@@ -290,12 +251,12 @@ class Console:
             raise UsageError(self.recorded.needs_tool(reason) if self.recorded else reason)
         return self._live
 
-    def refusal(self, command: Declared) -> str | None:
+    def refusal(self, command: Command) -> str | None:
         """Return a sentence why this session does not support a command; None if it does."""
         refused = None if self.recorded is None else self.recorded.refusal(command)
         return refused or self.permissions.refusal(command.permission, repr(command.name))
 
-    def check(self, command: Declared) -> None:
+    def check(self, command: Command) -> None:
         """Raise UsageError if this session does not support a command."""
         why = self.refusal(command)
         if why is not None:

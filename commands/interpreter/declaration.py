@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, NoReturn, TypeVar, cast
+from typing import NoReturn, TypedDict, TypeVar, Unpack
 
 from actiondbg.commands import SUBCOMMANDS
 from actiondbg.commands.interpreter.options import (
@@ -28,13 +28,8 @@ from actiondbg.commands.interpreter.permissions import Permission
 from actiondbg.commands.interpreter.words import split_words, take_options
 from actiondbg.errors import UsageError
 
-if TYPE_CHECKING:
-    from actiondbg.commands.interpreter.console import Console
-
-OptionsT = TypeVar("OptionsT", bound=Options)
-ResultT = TypeVar("ResultT")
-Run = Callable[["Console", Options], object]
-Typed = Callable[["Console", OptionsT], ResultT]
+Run = Callable[..., object]
+RunT = TypeVar("RunT", bound=Run)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -52,7 +47,7 @@ def _usage_of(parser: argparse.ArgumentParser) -> str:
 
 @dataclass(eq=False)
 class Command:
-    """A command, declared by ``Topic.command``, ``Topic.group`` or ``Topic.subcommand``.
+    """A command, declared by ``Topic.command`` or ``Topic.group``.
 
     Attributes:
         name: one word, or two for a subcommand.
@@ -123,7 +118,7 @@ class Command:
         is_condition = self.rest is not None and re.search(r"\sif\s", text)
         return self.takes_redirects and not is_condition
 
-    def call(self, console: Console, options: Options) -> object:
+    def call(self, console: object, options: Options) -> object:
         """Run the command; ``resolve`` never returns a group, which has no function."""
         return None if self.run is None else self.run(console, options)
 
@@ -202,94 +197,57 @@ class Command:
         )
 
 
+class Traits(TypedDict, total=False):
+    """What few commands have; see ``Command``."""
+
+    aliases: tuple[str, ...]
+    repeats: bool
+    redirects: bool
+    needs_tool: str
+    shows_ir: bool
+    reads: bool
+    permission: Permission
+    abbreviates: bool
+
+
 class Topic:
     """The commands of a module, in the order of help; topics may share a category, its heading."""
 
     def __init__(self, category: str) -> None:
         self.category = category
         self.commands: list[Command] = []
-        self.subcommands: list[tuple[str, Command]] = []  # with the name of the parent
 
     def command(
-        self,
-        name: str,
-        *,
-        example: str,
-        aliases: tuple[str, ...] = (),
-        repeats: bool = False,
-        redirects: bool | None = None,
-        needs_tool: str = "",
-        shows_ir: bool = False,
-        reads: bool = False,
-        permission: Permission | None = None,
-    ) -> Callable[[Typed[OptionsT, ResultT]], Typed[OptionsT, ResultT]]:
-        """Declare the decorated function as a command; see Command."""
+        self, name: str, *, example: str = "", **traits: Unpack[Traits]
+    ) -> Callable[[RunT], RunT]:
+        """Declare the decorated function as a command; a subcommand has two words.
 
-        def declare(
-            run: Callable[[Console, OptionsT], ResultT],
-        ) -> Callable[[Console, OptionsT], ResultT]:
-            made = Command(name, self.category, example, cast("Run", run))
-            made.aliases, made.repeats, made.redirects = aliases, repeats, redirects
-            made.needs_tool, made.shows_ir = needs_tool, shows_ir
-            made.permission, made.reads = permission, reads
-            self.commands.append(made)
-            return run
-
-        return declare
-
-    def group(
-        self,
-        name: str,
-        summary: str,
-        *,
-        example: str,
-        aliases: tuple[str, ...] = (),
-        needs_tool: str = "",
-    ) -> None:
-        """Declare a command that requires a subcommand."""
-        made = Command(name, self.category, example, None, summary, aliases)
-        made.needs_tool = needs_tool
-        self.commands.append(made)
-
-    def subcommand(
-        self,
-        of: str,
-        name: str,
-        *,
-        example: str,
-        needs_tool: str = "",
-        redirects: bool | None = None,
-        reads: bool = False,
-        abbreviates: bool = True,
-    ) -> Callable[[Typed[OptionsT, ResultT]], Typed[OptionsT, ResultT]]:
-        """Declare the decorated function as the subcommand ``name`` of the command ``of``.
-
-        The command may belong to another topic; help lists both together.
+        The command of a subcommand may belong to another topic; help lists both together. The
+        example is by default the name alone.
         """
 
-        def declare(
-            run: Callable[[Console, OptionsT], ResultT],
-        ) -> Callable[[Console, OptionsT], ResultT]:
-            made = Command(f"{of} {name}", self.category, example, cast("Run", run))
-            made.needs_tool, made.redirects = needs_tool, redirects
-            made.abbreviates, made.reads = abbreviates, reads
-            self.subcommands.append((of, made))
+        def declare(run: RunT) -> RunT:
+            self.commands.append(Command(name, self.category, example or name, run, **traits))
             return run
 
         return declare
+
+    def group(self, name: str, summary: str, *, example: str, **traits: Unpack[Traits]) -> None:
+        """Declare a command that requires a subcommand."""
+        self.commands.append(Command(name, self.category, example, None, summary, **traits))
 
 
 class CommandTable:
     """All commands, by name, in the order of help."""
 
     def __init__(self, topics: Iterable[Topic]) -> None:
-        topics = list(topics)
-        self._commands = {each.name: each for topic in topics for each in topic.commands}
-        for topic in topics:
-            for of, subcommand in topic.subcommands:
-                parent = self._commands[of]
-                subcommand.category = parent.category
-                parent.subcommands[subcommand.name.removeprefix(f"{of} ")] = subcommand
+        declared = [each for topic in topics for each in topic.commands]
+        self._commands = {each.name: each for each in declared if " " not in each.name}
+        for each in declared:
+            of, _, last = each.name.partition(" ")
+            if last:
+                each.category = self._commands[of].category
+                self._commands[of].subcommands[last] = each
         self._aliases = {alias: each for each in self for alias in each.aliases}
 
     def __iter__(self) -> Iterator[Command]:

@@ -18,7 +18,6 @@ from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import (
-    TYPE_CHECKING,
     Any,
     Literal,
     ParamSpec,
@@ -31,10 +30,8 @@ from typing import (
 
 from actiondbg.commands.interpreter.values import one_of
 
-if TYPE_CHECKING:
-    from actiondbg.commands.interpreter.completers import Completer
-
 Parse = Callable[[str], object]
+Completer = Callable[..., list[str] | None]  # takes a completers.Typed; None: complete a file name
 OptionsT = TypeVar("OptionsT", bound="Options")
 _P = ParamSpec("_P")
 

@@ -4,43 +4,14 @@ from __future__ import annotations
 
 import datetime
 import shlex
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from actiondbg.commands.render.plain_text import Fact
 from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
-    from actiondbg.commands.interpreter.permissions import Permission
+    from actiondbg.commands.interpreter.declaration import Command
     from actiondbg.recording.session.session import RecordedSession
-
-
-class Declared(Protocol):
-    """The part of a declared command that the console uses."""
-
-    @property
-    def name(self) -> str:
-        """Return the name."""
-        ...
-
-    @property
-    def category(self) -> str:
-        """Return the heading in help."""
-        ...
-
-    @property
-    def needs_tool(self) -> str:
-        """Return the feature that a recording lacks, as the subject of a sentence, or ""."""
-        ...
-
-    @property
-    def shows_ir(self) -> bool:
-        """Whether the command needs a recording with IR."""
-        ...
-
-    @property
-    def permission(self) -> Permission | None:
-        """Return what the command does beside debugging, which a front end may refuse."""
-        ...
 
 
 class RecordingConsole:
@@ -66,7 +37,7 @@ class RecordingConsole:
         """Return the error message for a feature that needs a running tool."""
         return str(self._session.recording.needs_tool(what))
 
-    def refusal(self, command: Declared) -> str | None:
+    def refusal(self, command: Command) -> str | None:
         """Return why a command is refused, in a sentence; None if it is not."""
         if command.needs_tool:
             return self.needs_tool(command.needs_tool)

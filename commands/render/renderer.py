@@ -18,105 +18,55 @@ ResultT = TypeVar("ResultT")
 
 
 class Preferences(Protocol):
-    """The settings of the shell."""
+    """The settings of the shell; see ``interpreter.settings.Settings``."""
 
-    def __getitem__(self, name: str) -> str:
-        """Return a setting."""
-        ...
-
-    def on(self, name: str) -> bool:
-        """Whether a setting is not off."""
-        ...
-
-    def limit(self, name: str) -> int | None:
-        """Return a setting that is a number; None if it is off."""
-        ...
+    def __getitem__(self, name: str) -> str: ...
+    def on(self, name: str) -> bool: ...
+    def limit(self, name: str) -> int | None: ...
 
 
 class Aliases(Protocol):
-    """Short names of long attributes."""
+    """Short names of long attributes; see ``ir.stop_context.ShortNames``."""
 
-    def shorten(self, text: str) -> str:
-        """Return a line of IR with short names."""
-        ...
-
-    def new_in(self, text: str) -> list[tuple[str, str]]:
-        """Return the names in a line with what they stand for, each of them once for all calls."""
-        ...
+    def shorten(self, text: str) -> str: ...
+    def new_in(self, text: str) -> list[tuple[str, str]]: ...
 
 
 class StopLines(Protocol):
-    """The lines of IR that are shown at stops and after moves of the cursor."""
+    """The lines of IR at a stop, or after a move; see ``ir.stop_context.StopContext``."""
 
-    def text(self, context: RenderContext, stop: Stop) -> list[str]:
-        """Return the lines at a stop; none if they were shown last."""
-        ...
-
-    def around_cursor(self, context: RenderContext) -> list[str] | None:
-        """Return the lines around the cursor; None where none are shown."""
-        ...
-
-    def new_hint(self, hint: str) -> list[str]:
-        """Return a line that is shown once; none if it was shown before."""
-        ...
-
+    def text(self, context: RenderContext, stop: Stop) -> list[str]: ...
+    def around_cursor(self, context: RenderContext) -> list[str] | None: ...
+    def new_hint(self, hint: str) -> list[str]: ...
     @property
-    def aliases(self) -> Aliases:
-        """Return the short names of long attributes."""
-        ...
+    def aliases(self) -> Aliases: ...
 
 
 class RenderContext(Protocol):
-    """The output, settings and session for rendering a result."""
+    """The output, settings and session for rendering a result; see ``interpreter.console.Console``.
+
+    The width is that of the terminal at which a user is; None without one.
+    """
 
     @property
-    def out(self) -> TextIO:
-        """Return the stream of the text."""
-        ...
-
+    def out(self) -> TextIO: ...
     @property
-    def session(self) -> DebugSession:
-        """Return the session, for breakpoints and the cursor."""
-        ...
-
+    def session(self) -> DebugSession: ...
     @property
-    def settings(self) -> Preferences:
-        """Return the settings of the shell."""
-        ...
-
+    def settings(self) -> Preferences: ...
     @property
-    def colored(self) -> bool:
-        """Whether the text is coloured."""
-        ...
-
+    def stop_context(self) -> StopLines: ...
     @property
-    def pages(self) -> bool:
-        """Whether long text is paged."""
-        ...
-
+    def colored(self) -> bool: ...
     @property
-    def width(self) -> int | None:
-        """Return the columns of the terminal at which a user is; None without one."""
-        ...
-
+    def pages(self) -> bool: ...
     @property
-    def stop_context(self) -> StopLines:
-        """Return what shows the IR at stops."""
-        ...
-
+    def width(self) -> int | None: ...
     @property
-    def redirected(self) -> bool:
-        """Whether the text is redirected to a file or a command."""
-        ...
-
+    def redirected(self) -> bool: ...
     @property
-    def piped(self) -> bool:
-        """Whether the text is redirected to a command."""
-        ...
-
-    def paint(self, ir: str) -> str:
-        """Colour IR, if the text is coloured."""
-        ...
+    def piped(self) -> bool: ...
+    def paint(self, ir: str) -> str: ...
 
 
 class Renderer(msgspec.Struct, frozen=True):

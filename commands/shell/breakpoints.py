@@ -246,7 +246,7 @@ class SaveBreakpointsOptions(Options):
     file: str = positional("FILE", help="the script to write", complete=completers.files)
 
 
-@BREAKPOINTS.subcommand("save", "breakpoints", example="save breakpoints my.adbg")
+@BREAKPOINTS.command("save breakpoints", example="save breakpoints my.adbg")
 def save_breakpoints(console: Console, options: SaveBreakpointsOptions) -> Text:
     """Write the breakpoints to a script for 'source'."""
     console.session.breakpoints.save(options.file)

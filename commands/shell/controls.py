@@ -33,7 +33,7 @@ def run(console: Console, options: StartOptions) -> Stop:
     return _launch(console, options, console.session.run)
 
 
-@RUNNING.command("start", example="start")
+@RUNNING.command("start")
 def start(console: Console, options: StartOptions) -> Stop:
     """Start the tool and stop before its first action."""
     return _launch(console, options, console.session.start)
@@ -68,7 +68,7 @@ def restart(console: Console, options: RestartOptions) -> Stop:
     return console.resume(lambda: tool.timeline.checkpoints.restore(number))
 
 
-@RUNNING.command("kill", example="kill", needs_tool="Killing the tool")
+@RUNNING.command("kill", needs_tool="Killing the tool")
 def kill(console: Console, _: NoOptions) -> Text:
     """Kill the tool; breakpoints are kept."""
     session = console.live_session()
@@ -102,7 +102,6 @@ def step(console: Console, options: StepOptions) -> Stop:
 
 @RUNNING.command(
     "next",
-    example="next",
     aliases=("n", "ne", "nex"),  # though next-change begins so too
     repeats=True,
 )
@@ -115,7 +114,7 @@ class NextChangeOptions(Options):
     count: int = positional("N", default=1, help="the number of changes", parse=values.positive)
 
 
-@RUNNING.command("next-change", example="next-change", aliases=("nc",), repeats=True)
+@RUNNING.command("next-change", aliases=("nc",), repeats=True)
 def next_change(console: Console, options: NextChangeOptions) -> Stop:
     """Stop after the next action that changes the IR, not counting nested actions."""
     return console.resume(lambda: console.session.next_change(options.count))
@@ -125,7 +124,7 @@ class NextSuccessOptions(Options):
     text: str = rest("[SPEC [if EXPR]]", complete=completers.spec)
 
 
-@RUNNING.command("next-success", example="next-success", aliases=("ns",), repeats=True)
+@RUNNING.command("next-success", aliases=("ns",), repeats=True)
 def next_success(console: Console, options: NextSuccessOptions) -> Stop:
     """Stop after the next successful attempt that the breakpoint of this stop names, or of the same
     pattern, or fold of the same operation; elsewhere, of any pattern. SPEC selects others.
@@ -144,7 +143,7 @@ class FinishOptions(Options):
     count: int = positional("N", default=1, help="the number of levels", parse=values.positive)
 
 
-@RUNNING.command("finish", example="finish", aliases=("fin",), repeats=True)
+@RUNNING.command("finish", aliases=("fin",), repeats=True)
 def finish(console: Console, options: FinishOptions) -> Stop:
     """Stop after the parent action; in the outermost one as 'next'."""
     stop = console.session.stop
@@ -172,7 +171,7 @@ def skip(console: Console, options: SkipOptions) -> Stop:
     return console.resume(lambda: console.live_session().skip(options.count, step=options.step))
 
 
-@RUNNING.command("apply", example="apply", repeats=True, needs_tool="Applying actions")
+@RUNNING.command("apply", repeats=True, needs_tool="Applying actions")
 def apply(console: Console, options: ApplyOptions) -> Stop:
     """Apply this action and continue to the next breakpoint."""
     return console.resume(lambda: console.live_session().apply(options.count))

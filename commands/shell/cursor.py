@@ -41,13 +41,13 @@ def select_id(console: Console, options: SelectIdOptions) -> Cursor:
     return console.session.cursor.move("id", index=options.id)
 
 
-@CURSOR.command("cursor-print", example="cursor-print", shows_ir=True, reads=True)
+@CURSOR.command("cursor-print", shows_ir=True, reads=True)
 def cursor_print(console: Console, _: NoOptions) -> PrintedText:
     """Print the IR unit at the cursor."""
     return print_ir(console, "cursor")
 
 
-@CURSOR.command("cursor-parent", example="cursor-parent", needs_tool=_WALKS)
+@CURSOR.command("cursor-parent", needs_tool=_WALKS)
 def parent(console: Console, _: NoOptions) -> Cursor:
     """Move to the parent of the cursor."""
     return console.session.cursor.parent()
@@ -73,19 +73,19 @@ def previous(console: Console, options: DistanceOptions) -> Cursor:
     return console.session.cursor.previous(options.count)
 
 
-@CURSOR.command("cursor-next", example="cursor-next", repeats=True, needs_tool=_WALKS)
+@CURSOR.command("cursor-next", repeats=True, needs_tool=_WALKS)
 def next_(console: Console, options: DistanceOptions) -> Cursor:
     """Move to the next unit in the same parent."""
     return console.session.cursor.next(options.count)
 
 
-@CURSOR.command("cursor-function", example="cursor-function", needs_tool=_WALKS)
+@CURSOR.command("cursor-function", needs_tool=_WALKS)
 def function(console: Console, _: NoOptions) -> Cursor:
     """Move to the function around the cursor."""
     return console.session.cursor.function()
 
 
-@CURSOR.command("cursor-module", example="cursor-module", needs_tool=_WALKS)
+@CURSOR.command("cursor-module", needs_tool=_WALKS)
 def module(console: Console, _: NoOptions) -> Cursor:
     """Move to the outermost operation."""
     return console.session.cursor.module()
@@ -105,7 +105,7 @@ def defs(console: Console, options: LinkOptions) -> Cursor | Units:
     return console.session.cursor.move("def", index=options.index)
 
 
-@CURSOR.command("cursor-users", example="cursor-users", needs_tool=_WALKS)
+@CURSOR.command("cursor-users", needs_tool=_WALKS)
 def users(console: Console, options: LinkOptions) -> Cursor | Units:
     """List the users of the cursor's results, or move to the Nth."""
     if options.index is None:

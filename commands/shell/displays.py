@@ -16,7 +16,7 @@ from actiondbg.errors import UsageError
 
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console
-    from actiondbg.commands.interpreter.recording_console import Declared
+    from actiondbg.commands.interpreter.declaration import Command
 
 DISPLAYS = Topic(PRINTING.category)
 _REFUSED = ("commands", "display", "py", "quit", "shell", "source", "undisplay")
@@ -36,7 +36,7 @@ def display(console: Console, options: DisplayOptions) -> Displays | Display | D
     return run_display(console, added) if console.session.state == "stopped" else added
 
 
-def _check(found: Declared) -> None:
+def _check(found: Command) -> None:
     """Refuse commands that resume the tool, read more lines or change the displays."""
     if found.category == RUNNING.category or found.name in _REFUSED:
         raise UsageError(

@@ -163,13 +163,13 @@ def apply_pass(console: Console, options: ApplyPassOptions) -> Edition | Text:
     return console.live_session().edits.apply_pass(text) or Text("The passes change nothing.")
 
 
-@EDITS.command("undo-edit", example="undo-edit", needs_tool=_EDITS)
+@EDITS.command("undo-edit", needs_tool=_EDITS)
 def undo_edit(console: Console, _: NoOptions) -> Stop:
     """Go back to where the newest edit was made, and to the timeline without it."""
     return console.resume(console.live_session().timeline.undo_edit)
 
 
-@EDITS.subcommand("info", "edits", example="info edits", needs_tool=_EDITS, reads=True)
+@EDITS.command("info edits", needs_tool=_EDITS, reads=True)
 def info_edits(console: Console, _: NoOptions) -> EditsShown:
     """List the edits of this timeline."""
     return EditsShown(console.live_session().edits.all())
@@ -179,14 +179,14 @@ class EditFileOptions(Options):
     file: str = positional("FILE", help="the file of the edits", complete=completers.files)
 
 
-@EDITS.subcommand("save", "edits", example="save edits my.edits", needs_tool=_EDITS)
+@EDITS.command("save edits", example="save edits my.edits", needs_tool=_EDITS)
 def save_edits(console: Console, options: EditFileOptions) -> Text:
     """Write the edits of this timeline to a file, as patches, for 'load edits' and --edits."""
     count = console.live_session().edits.save(options.file)
     return Text(f"Saved {counted(count, 'edit')} to {options.file}.")
 
 
-@EDITS.subcommand("load", "edits", example="load edits my.edits", needs_tool=_EDITS)
+@EDITS.command("load edits", example="load edits my.edits", needs_tool=_EDITS)
 def load_edits(console: Console, options: EditFileOptions) -> Text:
     """Apply the edits of a file written by 'save edits', in this run and in later ones."""
     count = console.live_session().edits.load(options.file)

@@ -40,7 +40,7 @@ Sort = Literal["attempts", "succeeded", "failed", "unchanged", "changes", "time"
 OUTCOMES = Topic(STATUS.category)
 
 
-@OUTCOMES.subcommand("info", "outcome", example="info outcome", reads=True)
+@OUTCOMES.command("info outcome", reads=True)
 def outcome(console: Console, _: NoOptions) -> OutcomeShown:
     """Show the outcome of the action of this stop, with the reasons."""
     console.need_stop()
@@ -59,7 +59,7 @@ class ChangesOptions(Options):
     )
 
 
-@OUTCOMES.subcommand("info", "changes", example="info changes --own", reads=True)
+@OUTCOMES.command("info changes", example="info changes --own", reads=True)
 def changes(console: Console, options: ChangesOptions) -> ChangesShown:
     """List the changes of the selected action so far, oldest first."""
     session, nested = console.session, not options.own
@@ -89,7 +89,7 @@ class PatternsOptions(NamesOptions):
     )
 
 
-@OUTCOMES.subcommand("info", "patterns", example="info patterns --sort time Fold*", reads=True)
+@OUTCOMES.command("info patterns", example="info patterns --sort time Fold*", reads=True)
 def patterns(console: Console, options: PatternsOptions) -> StatisticsShown:
     """List the attempts of each pattern by outcome, with changes and time."""
     return _statistics(console, "pattern", options)
@@ -101,7 +101,7 @@ class PassesOptions(NamesOptions):
     )
 
 
-@OUTCOMES.subcommand("info", "passes", example="info passes --sort time", reads=True)
+@OUTCOMES.command("info passes", example="info passes --sort time", reads=True)
 def passes(console: Console, options: PassesOptions) -> StatisticsShown:
     """List the runs of each pass by outcome, with changes and time."""
     return _statistics(console, "pass", options)
@@ -113,7 +113,7 @@ class FoldsOptions(NamesOptions):
     )
 
 
-@OUTCOMES.subcommand("info", "folds", example="info folds arith.*", reads=True)
+@OUTCOMES.command("info folds", example="info folds arith.*", reads=True)
 def folds(console: Console, options: FoldsOptions) -> StatisticsShown:
     """List the folds of each operation by outcome, with changes and time."""
     return _statistics(console, "fold", options)
@@ -133,8 +133,8 @@ class ActionsOptions(Options):
     )
 
 
-@OUTCOMES.subcommand(
-    "info", "actions", example="info actions pattern:Fold* --changed", redirects=True, reads=True
+@OUTCOMES.command(
+    "info actions", example="info actions pattern:Fold* --changed", redirects=True, reads=True
 )
 def actions(console: Console, options: ActionsOptions) -> ActionsShown:
     """List actions of the run, before and after the stop, with their outcomes."""
@@ -147,7 +147,7 @@ def actions(console: Console, options: ActionsOptions) -> ActionsShown:
     return ActionsShown(found, _ordinal_of_stop(console), selection)
 
 
-@OUTCOMES.subcommand("info", "pipeline", example="info pipeline", reads=True)
+@OUTCOMES.command("info pipeline", reads=True)
 def pipeline(console: Console, _: NoOptions) -> PipelineShown:
     """List the passes of the run in order, nested; those after the stop too. 'goto' takes their
     ordinals, and names such as canonicalize#2. '!' marks a pass that failed or crashed.
@@ -172,7 +172,7 @@ def _ordinal_of_stop(console: Console) -> int | None:
     return None if stop is None or stop.when == "exit" else stop.ordinal or None
 
 
-@OUTCOMES.subcommand("info", "cycles", example="info cycles", reads=True)
+@OUTCOMES.command("info cycles", reads=True)
 def cycles(console: Console, _: NoOptions) -> CycleShown:
     """Find actions that undo each other repeatedly; show one round as diffs."""
     with console.progress.shown():

@@ -97,7 +97,7 @@ def run_python(console: Console, code: str) -> None:
         raise UsageError(f"py: {type(error).__name__}: {error}") from error
 
 
-@SCRIPTS.command("trust", example="trust")
+@SCRIPTS.command("trust")
 def trust_(console: Console, _: NoOptions) -> Text:
     """Trust the .actiondbginit of this directory as it is: run it, now and at each start."""
     path = trust.project_file()
@@ -125,19 +125,19 @@ class AliasNamesOptions(Options):
 SCRIPTS.group("alias", "Define a name for a command line.", example="alias create bf break fold:*")
 
 
-@SCRIPTS.subcommand("alias", "create", example="alias create bf break fold:*")
+@SCRIPTS.command("alias create", example="alias create bf break fold:*")
 def alias_create(console: Console, options: AliasLineOptions) -> Alias:
     """Define NAME as short for a command line; arguments of NAME follow the line."""
     return console.interpreter.aliases.define("alias", options.text)
 
 
-@SCRIPTS.subcommand("alias", "list", example="alias list", reads=True)
+@SCRIPTS.command("alias list", reads=True)
 def alias_list(console: Console, _: NoOptions) -> Aliases:
     """List the aliases as commands that define them."""
     return Aliases("alias", console.interpreter.aliases.all("alias"))
 
 
-@SCRIPTS.subcommand("alias", "delete", example="alias delete bf")
+@SCRIPTS.command("alias delete", example="alias delete bf")
 def alias_delete(console: Console, options: AliasNamesOptions) -> None:
     """Delete aliases."""
     console.interpreter.aliases.delete("alias", options.names)
@@ -150,19 +150,19 @@ SCRIPTS.group(
 )
 
 
-@SCRIPTS.subcommand("macro", "create", example="macro create bp break pattern:{1}")
+@SCRIPTS.command("macro create", example="macro create bp break pattern:{1}")
 def macro_create(console: Console, options: MacroLineOptions) -> Alias:
     """Define NAME as short for a command line, in which {1} is the first argument of NAME."""
     return console.interpreter.aliases.define("macro", options.text)
 
 
-@SCRIPTS.subcommand("macro", "list", example="macro list", reads=True)
+@SCRIPTS.command("macro list", reads=True)
 def macro_list(console: Console, _: NoOptions) -> Aliases:
     """List the macros as commands that define them."""
     return Aliases("macro", console.interpreter.aliases.all("macro"))
 
 
-@SCRIPTS.subcommand("macro", "delete", example="macro delete bp")
+@SCRIPTS.command("macro delete", example="macro delete bp")
 def macro_delete(console: Console, options: AliasNamesOptions) -> None:
     """Delete macros."""
     console.interpreter.aliases.delete("macro", options.names)
@@ -191,13 +191,13 @@ def layout(console: Console, _: LayoutOptions) -> None:
 SCRIPTS.group("tui", "Switch the full-screen view on or off.", example="tui enable")
 
 
-@SCRIPTS.subcommand("tui", "enable", example="tui enable")
+@SCRIPTS.command("tui enable")
 def tui_enable(console: Console, _: NoOptions) -> None:
     """Show the IR around the cursor, the stack, changes and output in panes above the prompt."""
     _enter_full_screen(console)
 
 
-@SCRIPTS.subcommand("tui", "disable", example="tui disable")
+@SCRIPTS.command("tui disable")
 def tui_disable(console: Console, _: NoOptions) -> None:
     """Leave the full-screen view; the terminal is as it was before."""
     console.full_screen = False
@@ -222,7 +222,7 @@ def _enter_full_screen(console: Console) -> None:
     console.full_screen = True
 
 
-@SCRIPTS.command("quit", example="quit", aliases=("q", "exit"))
+@SCRIPTS.command("quit", aliases=("q", "exit"))
 def quit_(console: Console, _: NoOptions) -> None:
     """Kill the tool and exit; at the prompt, ask if the tool is alive."""
     console.quitting = console.confirms_end("Quit anyway?")

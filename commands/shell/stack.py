@@ -46,7 +46,7 @@ class LevelsOptions(Options):
     count: int = positional("N", default=1, help="the number of frames", parse=values.positive)
 
 
-@STACK.command("up", example="up", repeats=True)
+@STACK.command("up", repeats=True)
 def up(console: Console, options: LevelsOptions) -> Frame:
     """Select the parent of the selected action."""
     outermost = len(console.session.stack.frames()) - 1
@@ -55,7 +55,7 @@ def up(console: Console, options: LevelsOptions) -> Frame:
     return _select(console, min(console.session.stack.selected + options.count, outermost))
 
 
-@STACK.command("down", example="down", repeats=True)
+@STACK.command("down", repeats=True)
 def down(console: Console, options: LevelsOptions) -> Frame:
     """Select the action nested in the selected one."""
     index_now = console.session.stack.selected
@@ -76,7 +76,7 @@ def frame(console: Console, options: FrameOptions) -> Frame:
     )
 
 
-@STACK.command("context", example="context", reads=True)
+@STACK.command("context", reads=True)
 def context(console: Console, _: NoOptions) -> Units:
     """Print the context of the selected action: its IR units."""
     return Units(console.session.stack.context())

@@ -37,34 +37,32 @@ STATUS.group(
 )
 
 
-@STATUS.subcommand("info", "action", example="info action", reads=True)
+@STATUS.command("info action", reads=True)
 def info_action(console: Console, _: NoOptions) -> Action:
     """Show the selected action in full."""
     return console.session.stack.action()
 
 
-@STATUS.subcommand("info", "frame", example="info frame", reads=True)
+@STATUS.command("info frame", reads=True)
 def info_frame(console: Console, _: NoOptions) -> Action:
     """Show the selected frame, which is that of an action, in full; like 'info action'."""
     return console.session.stack.action()
 
 
-@STATUS.subcommand("info", "breakpoints", example="info breakpoints", reads=True)
+@STATUS.command("info breakpoints", reads=True)
 def info_breakpoints(console: Console, _: NoOptions) -> Breakpoints:
     """List breakpoints, watches and catches."""
     return list_breakpoints(console)
 
 
-@STATUS.subcommand("info", "cursor", example="info cursor", reads=True)
+@STATUS.command("info cursor", reads=True)
 def info_cursor(console: Console, _: NoOptions) -> CursorPlace:
     """Show the cursor: its unit, its function and its path."""
     return CursorPlace(console.session.cursor.get())
 
 
-@STATUS.subcommand(
-    "info",
-    "processes",
-    example="info processes",
+@STATUS.command(
+    "info processes",
     needs_tool="A list of the program's processes",
     reads=True,
 )
@@ -73,16 +71,14 @@ def info_processes(console: Console, _: NoOptions) -> ProcessesShown:
     return ProcessesShown(console.live_session().processes)
 
 
-@STATUS.subcommand("info", "contexts", example="info contexts", reads=True)
+@STATUS.command("info contexts", reads=True)
 def info_contexts(console: Console, _: NoOptions) -> ContextsShown:
     """List the MLIR contexts of the program, with their threads and actions."""
     return ContextsShown(console.session.contexts)
 
 
-@STATUS.subcommand(
-    "info",
-    "threads",
-    example="info threads",
+@STATUS.command(
+    "info threads",
     needs_tool="A list of the program's threads",
     reads=True,
 )
@@ -91,13 +87,13 @@ def info_threads(console: Console, _: NoOptions) -> ThreadsShown:
     return ThreadsShown(console.live_session().threads)
 
 
-@STATUS.subcommand("info", "displays", example="info displays", reads=True)
+@STATUS.command("info displays", reads=True)
 def info_displays(console: Console, _: NoOptions) -> Displays:
     """List the displays."""
     return Displays(console.displays.all())
 
 
-@STATUS.subcommand("info", "program", example="info program", reads=True)
+@STATUS.command("info program", reads=True)
 def info_program(console: Console, _: NoOptions) -> Facts:
     """Show the command line, the state, the processes and the exit status of the program."""
     session = console.session
@@ -138,9 +134,7 @@ def _process_facts(session: Session) -> dict[str, Fact]:
     return facts
 
 
-@STATUS.subcommand(
-    "info", "tool", example="info tool", needs_tool="Information about the tool", reads=True
-)
+@STATUS.command("info tool", needs_tool="Information about the tool", reads=True)
 def info_tool(console: Console, _: NoOptions) -> Facts:
     """Show the tool, its MLIR, the agent, and in a run what the agent can do in it."""
     from actiondbg.protocol.capabilities import CAPABILITIES, missing_reason
@@ -198,9 +192,8 @@ class ArgumentsOptions(Options):
     text: str = rest("[ARGS]", complete=completers.tool_arguments)
 
 
-@STATUS.subcommand(
-    "set",
-    "args",
+@STATUS.command(
+    "set args",
     example="set args in.mlir --cse",
     needs_tool="Changing the arguments of the tool",
     abbreviates=False,
@@ -213,13 +206,13 @@ def set_args(console: Console, options: ArgumentsOptions) -> None:
     console.live_session().target.argv[1:] = stdio.arguments or []
 
 
-@STATUS.subcommand("show", "args", example="show args", abbreviates=False, reads=True)
+@STATUS.command("show args", abbreviates=False, reads=True)
 def show_args(console: Console, _: NoOptions) -> Text:
     """Show the arguments of the tool."""
     return Text(shlex.join(console.session.target.argv[1:]) or "There are no arguments.")
 
 
-@STATUS.subcommand("show", "version", example="show version", abbreviates=False, reads=True)
+@STATUS.command("show version", abbreviates=False, reads=True)
 def show_version(console: Console, _: NoOptions) -> Facts:
     """Show the version of actiondbg, and of the tool's LLVM."""
     facts: dict[str, Fact] = {"actiondbg": VERSION}

@@ -66,7 +66,7 @@ def reverse_step(console: Console, options: StepOptions) -> Stop:
     return console.resume(lambda: console.session.timeline.reverse_step(options.count))
 
 
-@TIME_TRAVEL.command("reverse-next", example="reverse-next", aliases=("rn",), repeats=True)
+@TIME_TRAVEL.command("reverse-next", aliases=("rn",), repeats=True)
 def reverse_next(console: Console, options: StepOptions) -> Stop:
     """Go back to the beginning of this action, or, when already there, to the end of the previous
     action that is not nested.
@@ -74,9 +74,7 @@ def reverse_next(console: Console, options: StepOptions) -> Stop:
     return console.resume(lambda: console.session.timeline.reverse_next(options.count))
 
 
-@TIME_TRAVEL.command(
-    "reverse-finish", example="reverse-finish", aliases=("rf", "rfin"), repeats=True
-)
+@TIME_TRAVEL.command("reverse-finish", aliases=("rf", "rfin"), repeats=True)
 def reverse_finish(console: Console, options: FinishOptions) -> Stop:
     """Go back to the beginning of the parent action; in the outermost one as 'reverse-next'."""
     stop = console.session.stop
@@ -97,15 +95,13 @@ def reverse_continue(console: Console, options: ReverseContinueOptions) -> Stop:
     return console.resume(lambda: console.session.timeline.reverse_continue(options.count))
 
 
-@TIME_TRAVEL.command("checkpoint", example="checkpoint", needs_tool=_FREEZES)
+@TIME_TRAVEL.command("checkpoint", needs_tool=_FREEZES)
 def checkpoint(console: Console, _: NoOptions) -> Checkpoint:
     """Make a checkpoint of the tool; 'restart N' restores it."""
     return console.live_session().timeline.checkpoints.add()
 
 
-@TIME_TRAVEL.subcommand(
-    "info", "checkpoints", example="info checkpoints", needs_tool=_FREEZES, reads=True
-)
+@TIME_TRAVEL.command("info checkpoints", needs_tool=_FREEZES, reads=True)
 def info_checkpoints(console: Console, _: NoOptions) -> CheckpointsShown:
     """List the checkpoints."""
     session = console.live_session()
@@ -123,13 +119,13 @@ class DeleteCheckpointOptions(Options):
     )
 
 
-@TIME_TRAVEL.subcommand("delete", "checkpoint", example="delete checkpoint 1", needs_tool=_FREEZES)
+@TIME_TRAVEL.command("delete checkpoint", example="delete checkpoint 1", needs_tool=_FREEZES)
 def delete_checkpoint(console: Console, options: DeleteCheckpointOptions) -> None:
     """Delete a checkpoint."""
     console.live_session().timeline.checkpoints.delete(options.number)
 
 
-@TIME_TRAVEL.subcommand("info", "timeline", example="info timeline", reads=True)
+@TIME_TRAVEL.command("info timeline", reads=True)
 def info_timeline(console: Console, _: NoOptions) -> Timeline:
     """Show the branches of the timeline, their skips, and the current event."""
     return console.session.timeline.branches()
@@ -147,7 +143,7 @@ class LoadSkipsOptions(Options):
     file: str = positional("FILE", help="a file written by 'save skips'", complete=completers.files)
 
 
-@TIME_TRAVEL.subcommand("load", "skips", example="load skips my.skips", needs_tool=_SKIPS)
+@TIME_TRAVEL.command("load skips", example="load skips my.skips", needs_tool=_SKIPS)
 def load_skips(console: Console, options: LoadSkipsOptions) -> Text:
     """Skip the actions of a file written by 'save skips', in this run and in later ones."""
     count = console.live_session().skips.load(options.file)
@@ -158,15 +154,15 @@ class SaveSkipsOptions(Options):
     file: str = positional("FILE", help="the file to write", complete=completers.files)
 
 
-@TIME_TRAVEL.subcommand("save", "skips", example="save skips my.skips", needs_tool=_SKIPS)
+@TIME_TRAVEL.command("save skips", example="save skips my.skips", needs_tool=_SKIPS)
 def save_skips(console: Console, options: SaveSkipsOptions) -> Text:
     """Write the skips of this branch to a file for 'load skips'."""
     count = console.live_session().skips.save(options.file)
     return Text(f"Saved {counted(count, 'skip')} to {options.file}.")
 
 
-@TIME_TRAVEL.subcommand(
-    "set", "skip", example="set skip pattern:AddIAdd*", needs_tool=_SKIPS, abbreviates=False
+@TIME_TRAVEL.command(
+    "set skip", example="set skip pattern:AddIAdd*", needs_tool=_SKIPS, abbreviates=False
 )
 def set_skip(console: Console, options: PlaceOptions) -> SkipRule:
     """Skip every action that matches SPEC, from this stop on and in later runs."""
@@ -182,9 +178,7 @@ def set_skip(console: Console, options: PlaceOptions) -> SkipRule:
     return rule
 
 
-@TIME_TRAVEL.subcommand(
-    "show", "skip", example="show skip", needs_tool=_SKIPS, abbreviates=False, reads=True
-)
+@TIME_TRAVEL.command("show skip", needs_tool=_SKIPS, abbreviates=False, reads=True)
 def show_skip(console: Console, _: NoOptions) -> SkipRulesShown:
     """List the rules of 'set skip'."""
     return SkipRulesShown(console.live_session().skips.rules.all())
@@ -196,7 +190,7 @@ class DeleteSkipOptions(Options):
     )
 
 
-@TIME_TRAVEL.subcommand("delete", "skip", example="delete skip 1", needs_tool=_SKIPS)
+@TIME_TRAVEL.command("delete skip", example="delete skip 1", needs_tool=_SKIPS)
 def delete_skip(console: Console, options: DeleteSkipOptions) -> None:
     """Delete rules of 'set skip', from this stop on."""
     rules = console.live_session().skips.rules

@@ -112,9 +112,8 @@ class WhatifDiffOptions(Options):
     side_by_side: bool = flag(help="print the alternative on the right")
 
 
-@WHATIF.subcommand(
-    "whatif",
-    "diff",
+@WHATIF.command(
+    "whatif diff",
     example="whatif diff 1",
     needs_tool="A run that does otherwise",
     abbreviates=False,
@@ -139,9 +138,7 @@ class ApplicableOptions(Options):
     )
 
 
-@WHATIF.subcommand(
-    "info", "applicable", example="info applicable", needs_tool="Trying passes", reads=True
-)
+@WHATIF.command("info applicable", needs_tool="Trying passes", reads=True)
 def info_applicable(
     console: Console, options: ApplicableOptions
 ) -> ApplicableShown | PatternsShown:

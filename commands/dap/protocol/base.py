@@ -24,7 +24,6 @@ class IncomingMessage(msgspec.Struct, kw_only=True):
     type: str
     command: str = ""
     arguments: msgspec.Raw = msgspec.Raw()
-    request_seq: int = 0
     success: bool = True
     message: str | None = None
 

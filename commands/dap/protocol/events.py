@@ -1,33 +1,32 @@
-"""Events and reverse requests of the server; each names itself in ``event`` or ``command``."""
+"""Events and reverse requests of the server."""
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
-
-import msgspec
+from typing import Literal
 
 from actiondbg.commands.dap.protocol.base import Body
-from actiondbg.commands.dap.protocol.types import Breakpoint, Source
+from actiondbg.commands.dap.protocol.types import Breakpoint
 
 Category = Literal["console", "important", "stdout", "stderr"]
 
 
 class EventBody(Body):
-    """The body of an event."""
+    """The body of an event, which is named by its class: ``StoppedEvent`` is ``stopped``."""
 
-    event: ClassVar[str]
+    @property
+    def event(self) -> str:
+        """The name of the event."""
+        name = type(self).__name__.removesuffix("Event")
+        return f"{name[0].lower()}{name[1:]}"
 
 
 class InitializedEvent(EventBody):
     """The server is ready for breakpoints."""
 
-    event: ClassVar[str] = "initialized"
-
 
 class StoppedEvent(EventBody):
     """The tool has stopped."""
 
-    event: ClassVar[str] = "stopped"
     reason: str
     description: str | None = None
     text: str | None = None
@@ -39,20 +38,16 @@ class StoppedEvent(EventBody):
 class ExitedEvent(EventBody):
     """The tool has ended."""
 
-    event: ClassVar[str] = "exited"
     exit_code: int
 
 
 class TerminatedEvent(EventBody):
     """The debug session is over."""
 
-    event: ClassVar[str] = "terminated"
-
 
 class ProcessEvent(EventBody):
     """A process is debugged."""
 
-    event: ClassVar[str] = "process"
     name: str
     system_process_id: int | None = None
     is_local_process: bool | None = None
@@ -62,17 +57,13 @@ class ProcessEvent(EventBody):
 class OutputEvent(EventBody):
     """Output of the tool, or a message of the debugger."""
 
-    event: ClassVar[str] = "output"
     category: Category
     output: str
-    source: Source | None = None
-    line: int | None = None
 
 
 class BreakpointEvent(EventBody):
     """What is known of a breakpoint has changed."""
 
-    event: ClassVar[str] = "breakpoint"
     reason: Literal["changed", "new", "removed"]
     breakpoint: Breakpoint
 
@@ -80,26 +71,21 @@ class BreakpointEvent(EventBody):
 class InvalidatedEvent(EventBody):
     """The client has to ask again."""
 
-    event: ClassVar[str] = "invalidated"
     areas: list[str] | None = None
 
 
 class ProgressStartEvent(EventBody):
     """A long request has begun."""
 
-    event: ClassVar[str] = "progressStart"
     progress_id: str
     title: str
     request_id: int | None = None
     cancellable: bool | None = None
-    message: str | None = None
-    percentage: float | None = None
 
 
 class ProgressUpdateEvent(EventBody):
     """A long request goes on."""
 
-    event: ClassVar[str] = "progressUpdate"
     progress_id: str
     message: str | None = None
     percentage: float | None = None
@@ -108,16 +94,17 @@ class ProgressUpdateEvent(EventBody):
 class ProgressEndEvent(EventBody):
     """A long request is over."""
 
-    event: ClassVar[str] = "progressEnd"
     progress_id: str
-    message: str | None = None
 
 
 class CursorMovedEvent(EventBody):
     """The cursor is elsewhere: the document of ``actiondbg/ir`` has to be read again."""
 
-    event: ClassVar[str] = "actiondbg/cursorMoved"
-    operation: int | None = msgspec.field(default=None)
+    operation: int | None = None
+
+    @property
+    def event(self) -> str:
+        return "actiondbg/cursorMoved"
 
 
 class StartDebuggingRequestArguments(Body):

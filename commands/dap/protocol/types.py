@@ -13,7 +13,6 @@ class Source(Body):
     name: str | None = None
     path: str | None = None
     source_reference: int | None = None
-    presentation_hint: Literal["normal", "emphasize", "deemphasize"] | None = None
     origin: str | None = None
 
 
@@ -22,7 +21,6 @@ class Message(Body):
 
     id: int
     format: str
-    show_user: bool | None = None
 
 
 class ErrorResponse(Body):
@@ -36,7 +34,6 @@ class ExceptionBreakpointsFilter(Body):
 
     filter: str
     label: str
-    description: str | None = None
     default: bool | None = None
     supports_condition: bool | None = None
     condition_description: str | None = None
@@ -48,7 +45,6 @@ class BreakpointMode(Body):
     mode: str
     label: str
     applies_to: list[str]
-    description: str | None = None
 
 
 class Thread(Body):
@@ -76,16 +72,6 @@ class Scope(Body):
     name: str
     variables_reference: int
     expensive: bool
-    presentation_hint: str | None = None
-    named_variables: int | None = None
-
-
-class VariablePresentationHint(Body):
-    """How a variable is shown."""
-
-    kind: str | None = None
-    attributes: list[str] | None = None
-    lazy: bool | None = None
 
 
 class Variable(Body):
@@ -95,10 +81,7 @@ class Variable(Body):
     value: str
     variables_reference: int
     type: str | None = None
-    presentation_hint: VariablePresentationHint | None = None
     evaluate_name: str | None = None
-    named_variables: int | None = None
-    indexed_variables: int | None = None
 
 
 class Breakpoint(Body):
@@ -109,7 +92,6 @@ class Breakpoint(Body):
     message: str | None = None
     source: Source | None = None
     line: int | None = None
-    column: int | None = None
     reason: Literal["pending", "failed"] | None = None
 
 
@@ -119,15 +101,12 @@ class GotoTarget(Body):
     id: int
     label: str
     line: int
-    column: int | None = None
 
 
 class CompletionItem(Body):
     """A completion."""
 
     label: str
-    text: str | None = None
-    type: str | None = None
     start: int | None = None
     length: int | None = None
 
@@ -137,7 +116,6 @@ class ExceptionDetails(Body):
 
     message: str | None = None
     type_name: str | None = None
-    full_type_name: str | None = None
     stack_trace: str | None = None
     inner_exception: list[ExceptionDetails] | None = None
 
@@ -183,4 +161,3 @@ class ExceptionFilterOptions(Arguments, frozen=True):
 
     filter_id: str
     condition: str | None = None
-    mode: str | None = None

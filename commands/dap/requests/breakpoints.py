@@ -107,14 +107,10 @@ class SetFunctionBreakpointsArguments(Arguments, frozen=True):
     breakpoints: list[FunctionBreakpoint]
 
 
-class SetFunctionBreakpointsResponse(SetBreakpointsResponse):
-    """What became of each breakpoint."""
-
-
 @request("setFunctionBreakpoints", capability="supportsFunctionBreakpoints", is_change=True)
 def set_function_breakpoints(
     client: Client, arguments: SetFunctionBreakpointsArguments
-) -> SetFunctionBreakpointsResponse:
+) -> SetBreakpointsResponse:
     """Replace the breakpoints by name: each name is what the command ``break`` takes, a SPEC with
     options.
     """
@@ -126,7 +122,7 @@ def set_function_breakpoints(
         )
         for each in arguments.breakpoints
     ]
-    return SetFunctionBreakpointsResponse(breakpoints=_replace(client, "function", wanted))
+    return SetBreakpointsResponse(breakpoints=_replace(client, "function", wanted))
 
 
 class SetExceptionBreakpointsArguments(Arguments, frozen=True):
@@ -136,23 +132,17 @@ class SetExceptionBreakpointsArguments(Arguments, frozen=True):
     filter_options: tuple[ExceptionFilterOptions, ...] = ()
 
 
-class SetExceptionBreakpointsResponse(Body):
-    """What became of each catch."""
-
-    breakpoints: list[Breakpoint] | None = None
-
-
 @request("setExceptionBreakpoints", is_change=True)
 def set_exception_breakpoints(
     client: Client, arguments: SetExceptionBreakpointsArguments
-) -> SetExceptionBreakpointsResponse:
+) -> SetBreakpointsResponse:
     """Replace the catches of events that are no actions."""
     options = [ExceptionFilterOptions(filter_id=each) for each in arguments.filters]
     wanted = [
         Wanted(line=f"catch {each.filter_id} {each.condition or ''}".rstrip())
         for each in [*options, *arguments.filter_options]
     ]
-    return SetExceptionBreakpointsResponse(breakpoints=_replace(client, "exception", wanted))
+    return SetBreakpointsResponse(breakpoints=_replace(client, "exception", wanted))
 
 
 class DataBreakpointInfoArguments(Arguments, frozen=True):
@@ -160,8 +150,6 @@ class DataBreakpointInfoArguments(Arguments, frozen=True):
 
     name: str
     variables_reference: int | None = None
-    frame_id: int | None = None
-    as_address: bool | None = None
 
 
 class DataBreakpointInfoResponse(Body):
@@ -211,14 +199,10 @@ class SetDataBreakpointsArguments(Arguments, frozen=True):
     breakpoints: list[DataBreakpoint]
 
 
-class SetDataBreakpointsResponse(SetBreakpointsResponse):
-    """What became of each watch."""
-
-
 @request("setDataBreakpoints", is_change=True)
 def set_data_breakpoints(
     client: Client, arguments: SetDataBreakpointsArguments
-) -> SetDataBreakpointsResponse:
+) -> SetBreakpointsResponse:
     """Replace the watches."""
     wanted = [
         Wanted(
@@ -231,7 +215,7 @@ def set_data_breakpoints(
         )
         for each in arguments.breakpoints
     ]
-    return SetDataBreakpointsResponse(breakpoints=_replace(client, "data", wanted))
+    return SetBreakpointsResponse(breakpoints=_replace(client, "data", wanted))
 
 
 # --- helpers ------------------------------------------------------------------------

@@ -108,7 +108,6 @@ class CompletionsArguments(Arguments, frozen=True):
 
     text: str
     column: int
-    frame_id: int | None = None
     line: int | None = None
 
 

@@ -3,39 +3,14 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
 
 from actiondbg.commands.dap.client import Client
 from actiondbg.commands.dap.declaration import request
-from actiondbg.commands.dap.protocol.base import Arguments, Body
+from actiondbg.commands.dap.protocol.base import Arguments, Body, NoArguments
 from actiondbg.commands.dap.protocol.types import GotoTarget, SourceArgument
 from actiondbg.commands.dap.requests.breakpoints import actions_of_line
 from actiondbg.errors import UsageError
-
-
-class ContinueArguments(Arguments, frozen=True):
-    """The thread; all go on."""
-
-    thread_id: int = 0
-
-
-class NextArguments(ContinueArguments, frozen=True):
-    """The thread; all go on."""
-
-
-class StepInArguments(ContinueArguments, frozen=True):
-    """The thread; all go on."""
-
-
-class StepOutArguments(ContinueArguments, frozen=True):
-    """The thread; all go on."""
-
-
-class StepBackArguments(ContinueArguments, frozen=True):
-    """The thread; all go back."""
-
-
-class ReverseContinueArguments(ContinueArguments, frozen=True):
-    """The thread; all go back."""
 
 
 class CountArguments(Arguments, frozen=True):
@@ -44,40 +19,21 @@ class CountArguments(Arguments, frozen=True):
     count: int = 1
 
 
-@request("continue", resumes=True, is_free=True)
-def continue_(client: Client, arguments: ContinueArguments) -> str:
-    """Continue to the next breakpoint."""
-    return "continue"
+def _of_line(line: str) -> Callable[[Client, NoArguments], str]:
+    """Return a handler that runs a command of the shell: all threads go on, or back."""
+
+    def run(client: Client, arguments: NoArguments) -> str:
+        return line
+
+    return run
 
 
-@request("next", resumes=True)
-def next_(client: Client, arguments: NextArguments) -> str:
-    """Stop after this action, or, when already after it, before the next that is not nested."""
-    return "next"
-
-
-@request("stepIn", resumes=True)
-def step_in(client: Client, arguments: StepInArguments) -> str:
-    """Step to the next event: the beginning or the end of an action."""
-    return "step"
-
-
-@request("stepOut", resumes=True)
-def step_out(client: Client, arguments: StepOutArguments) -> str:
-    """Stop after the parent action."""
-    return "finish"
-
-
-@request("stepBack", capability="supportsStepBack", resumes=True)
-def step_back(client: Client, arguments: StepBackArguments) -> str:
-    """Step back to the previous event."""
-    return "reverse-step"
-
-
-@request("reverseContinue", resumes=True)
-def reverse_continue(client: Client, arguments: ReverseContinueArguments) -> str:
-    """Go back to the previous hit of a breakpoint."""
-    return "reverse-continue"
+request("continue", resumes=True, is_free=True)(_of_line("continue"))
+request("next", resumes=True)(_of_line("next"))
+request("stepIn", resumes=True)(_of_line("step"))
+request("stepOut", resumes=True)(_of_line("finish"))
+request("stepBack", capability="supportsStepBack", resumes=True)(_of_line("reverse-step"))
+request("reverseContinue", resumes=True)(_of_line("reverse-continue"))
 
 
 @request("actiondbg/reverseNext", resumes=True)
@@ -107,19 +63,15 @@ class SkipArguments(Arguments, frozen=True):
 @request("actiondbg/skip", resumes=True)
 def skip(client: Client, arguments: SkipArguments) -> str:
     """Skip the action of the stop."""
-    _check_live(client, "Skipping actions")
+    client.debuggee.console.live_session("Skipping actions")
     return "skip --step" if arguments.step else "skip"
 
 
 @request("actiondbg/apply", resumes=True)
 def apply(client: Client, arguments: CountArguments) -> str:
     """Carry the action of the stop out, and continue to the next breakpoint."""
-    _check_live(client, "Applying actions")
+    client.debuggee.console.live_session("Applying actions")
     return f"apply {arguments.count}"
-
-
-def _check_live(client: Client, what: str) -> None:
-    client.debuggee.console.live_session(what)
 
 
 class SpecArguments(Arguments, frozen=True):
@@ -189,7 +141,6 @@ class GotoArguments(Arguments, frozen=True):
     """An action of ``gotoTargets``: its ordinal."""
 
     target_id: int
-    thread_id: int = 0
 
 
 @request("goto", resumes=True)

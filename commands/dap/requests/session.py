@@ -90,10 +90,6 @@ def _first_line(debuggee: Debuggee) -> str:
     return "start" if debuggee.configuration.stop_on_entry else "run"
 
 
-class RestartArguments(Arguments, frozen=True):
-    """A newer configuration, which is not read: a changed one needs a new session."""
-
-
 @request(
     "restart",
     capability="supportsRestartRequest",
@@ -102,21 +98,18 @@ class RestartArguments(Arguments, frozen=True):
     is_free=True,
     ends_run=True,
 )
-def restart(client: Client, arguments: RestartArguments) -> str:
-    """Run the tool from its beginning; breakpoints are kept."""
+def restart(client: Client, arguments: NoArguments) -> str:
+    """Run the tool from its beginning; breakpoints are kept.
+
+    A changed configuration, which the client may send, is not read: it needs a new session.
+    """
     client.server.breakpoints.reset_ignored(client.debuggee)
     client.server.restarted()
     return _first_line(client.debuggee)
 
 
-class TerminateArguments(Arguments, frozen=True):
-    """Whether the tool ends for a restart."""
-
-    restart: bool = False
-
-
 @request("terminate", capability="supportsTerminateRequest", ends_run=True)
-def terminate(client: Client, arguments: TerminateArguments) -> None:
+def terminate(client: Client, arguments: NoArguments) -> None:
     """Kill the tool, and end the debug session."""
     debuggee = client.debuggee
     if debuggee.live is not None:
@@ -125,15 +118,8 @@ def terminate(client: Client, arguments: TerminateArguments) -> None:
     client.server.terminate(client)
 
 
-class DisconnectArguments(Arguments, frozen=True):
-    """Whether a program that was attached to ends, too."""
-
-    restart: bool = False
-    terminate_debuggee: bool | None = None
-
-
 @request("disconnect", needs_session=False, ends_run=True)
-def disconnect(client: Client, arguments: DisconnectArguments) -> None:
+def disconnect(client: Client, arguments: NoArguments) -> None:
     """End the debug session: a tool is killed, a program that was attached to goes on."""
     if client.is_child:
         client.server.leave(client)
@@ -141,14 +127,8 @@ def disconnect(client: Client, arguments: DisconnectArguments) -> None:
         client.server.is_over = True
 
 
-class PauseArguments(Arguments, frozen=True):
-    """The thread to stop; all stop."""
-
-    thread_id: int = 0
-
-
 @request("pause", at_once=True)
-def pause(client: Client, arguments: PauseArguments) -> None:
+def pause(client: Client, arguments: NoArguments) -> None:
     """Stop the tool before its next action; again: at once, inside the action."""
     client.server.in_flight.pause()
 

@@ -125,12 +125,6 @@ def _frame(client: Client, frame: Frame, shown: tuple[ShownIR, Source] | None) -
     return made
 
 
-class ExceptionInfoArguments(Arguments, frozen=True):
-    """The thread."""
-
-    thread_id: int = 0
-
-
 class ExceptionInfoResponse(Body):
     """The event that was caught, or why the action failed."""
 
@@ -141,7 +135,7 @@ class ExceptionInfoResponse(Body):
 
 
 @request("exceptionInfo", capability="supportsExceptionInfoRequest")
-def exception_info(client: Client, arguments: ExceptionInfoArguments) -> ExceptionInfoResponse:
+def exception_info(client: Client, arguments: NoArguments) -> ExceptionInfoResponse:
     """Return the event of a catch, a crash or the verifier, or the reasons of a failure."""
     debuggee = client.debuggee
     stop = debuggee.stop

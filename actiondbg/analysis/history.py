@@ -53,7 +53,7 @@ class Unfinished(msgspec.Struct, frozen=True):
     name: str
 
 
-class History(msgspec.Struct, kw_only=True, frozen=True):
+class History(msgspec.Struct, kw_only=True, frozen=True, rename="camel"):
     """The history of an operation up to now.
 
     Attributes:

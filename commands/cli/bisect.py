@@ -30,8 +30,6 @@ docs/bisect.md explains reports and untestable verdicts.
 
 
 class BisectCommandLine(BisectOptions):
-    """The options of ``actiondbg bisect``: of the search, and of the output."""
-
     json: bool = flag(help="print one JSON object")
     without: Without = ()
     no_color: NoColor = False

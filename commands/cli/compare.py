@@ -47,8 +47,6 @@ error; 2 bad usage; 3 a tool could not be started. docs/compare.md describes the
 
 
 class CompareOptions(OracleOptions):
-    """The options of ``actiondbg compare``."""
-
     tool: str | None = option(
         "TOOL", help="compare the command after -- with the same command of this tool, as B"
     )

@@ -22,8 +22,6 @@ exit status: 0 the client has disconnected, 2 bad usage.
 
 
 class DapOptions(Options):
-    """The options of ``actiondbg dap``."""
-
     port: int | None = option(
         "PORT",
         help="serve one client after the other on this port of the loopback, 0 for any free one; "

@@ -68,8 +68,6 @@ exit status: 0 all commands succeeded, 1 a command failed, 2 bad usage,
 
 
 class DebugOptions(StartupOptions):
-    """The options of ``actiondbg TOOL``."""
-
     return_child_result: bool = flag(help="exit with the tool's status")
     follow: Follow = None
     randomize: Randomize = False

@@ -58,10 +58,7 @@ def run(parser: LineParser[ExplainOptions], argv: list[str]) -> int:
     patterns it tried, and what each of them lacked.
     """
     options, tool, recorded = parser.read_with_target(argv)
-    if not tool:
-        parser.error(
-            "the tool or recording is missing: actiondbg explain [options] -- TOOL ARGS..."
-        )
+    parser.need_target(tool)
     with parser.reported_usage():
         _check(options, tool)
         with ExitStack() as stack:
@@ -78,7 +75,6 @@ def run(parser: LineParser[ExplainOptions], argv: list[str]) -> int:
 
 
 def _check(options: ExplainOptions, tool: list[str]) -> None:
-    """Raise UsageError before the tool runs if an option is invalid."""
     if options.left is not None:
         from actiondbg.breakpoints.watch import OperationGlob, parse_wanted
 

@@ -89,7 +89,6 @@ def _output(options: ImportOptions) -> Path:
 
 
 def _import(options: ImportOptions, output: Path) -> Import:
-    """Import the log, with the progress on a terminal."""
     from actiondbg.recording.imported.importer import import_log
 
     progress = ProgressLine(sys.stderr)
@@ -108,7 +107,6 @@ def _import(options: ImportOptions, output: Path) -> Import:
 
 
 def _report(found: Import, output: Path, replaces: bool, rest: Path | None) -> str:
-    """Return the message about the recording."""
     size = output.stat().st_size / 1000
     shown = f"{size:,.1f} kB" if size < 1000 else f"{size / 1000:,.1f} MB"
     replaced = ", replacing the previous recording" if replaces else ""

@@ -9,6 +9,7 @@ import shlex
 import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Generic
 
@@ -97,9 +98,6 @@ class LineParser(argparse.ArgumentParser, Generic[OptionsT]):
     def read_with_target(self, argv: list[str]) -> tuple[OptionsT, list[str], bool]:
         """Parse the command line of a subcommand that accepts a tool or a recording.
 
-        Args:
-            argv: the words after the subcommand.
-
         Returns:
             The options; the tool with its arguments, or the recording; whether it is a recording.
 
@@ -115,6 +113,11 @@ class LineParser(argparse.ArgumentParser, Generic[OptionsT]):
         elif words and "--" not in argv[len(ours) : -len(words)]:
             _check_tool(words[0])
         return self.read(self._joined(ours)), words, recorded
+
+    def need_target(self, words: Sequence[str], way: str = "[options] -- TOOL ARGS...") -> None:
+        """Report a tool or a recording that is missing, with a way to give it."""
+        if not words:
+            self.error(f"the tool or recording is missing: {self.prog} {way}")
 
     @contextmanager
     def reported_usage(self) -> Generator[None]:
@@ -147,7 +150,6 @@ class LineParser(argparse.ArgumentParser, Generic[OptionsT]):
         self.error(f"{rest[0]!r} after the recording is not an option{advice}")
 
     def _valued(self) -> set[str]:
-        """Return the options with a value."""
         return {name for one in self._actions if one.nargs != 0 for name in one.option_strings}
 
     def _joined(self, ours: list[str]) -> list[str]:
@@ -162,23 +164,20 @@ class LineParser(argparse.ArgumentParser, Generic[OptionsT]):
         return words
 
 
+@dataclass(eq=False)
 class Subcommand(Generic[OptionsT]):
     """A subcommand: the declaration of its command line, and the function that runs it."""
 
-    def __init__(
-        self, name: str, rest: str, options: type[OptionsT], epilog: str, work: _Work[OptionsT]
-    ) -> None:
-        self._name = name
-        self._rest = rest
-        self._options = options
-        self._epilog = epilog
-        self._work = work
+    name: str
+    rest: str
+    options: type[OptionsT]
+    epilog: str
+    work: _Work[OptionsT]
 
     def build_parser(self) -> LineParser[OptionsT]:
-        """Return the parser of the options."""
-        name = f"actiondbg {self._name}".rstrip()
-        about = " ".join((self._work.__doc__ or "").split())
-        return LineParser(self._options, name, self._rest, about, self._epilog)
+        name = f"actiondbg {self.name}".rstrip()
+        about = " ".join((self.work.__doc__ or "").split())
+        return LineParser(self.options, name, self.rest, about, self.epilog)
 
     def __call__(self, argv: list[str]) -> int:
         """Run the command line after the subcommand's name; return the exit code.
@@ -186,7 +185,7 @@ class Subcommand(Generic[OptionsT]):
         Raises:
             ActiondbgError: the subcommand failed.
         """
-        return self._work(self.build_parser(), argv)
+        return self.work(self.build_parser(), argv)
 
 
 _Work = Callable[[LineParser[OptionsT], list[str]], int]
@@ -200,8 +199,6 @@ def subcommand(
     Args:
         name: the words after ``actiondbg``.
         rest: the text after the name in the usage line.
-        options: the declaration of the options.
-        epilog: examples, and the exit statuses.
     """
     return lambda work: Subcommand(name, rest, options, epilog, work)
 

@@ -123,7 +123,6 @@ class LineageOptions(Options):
 
     @property
     def pictures(self) -> list[Path]:
-        """The files for pictures of chosen operations."""
         return [path for path in (self.svg, self.html, self.dot) if path is not None]
 
 
@@ -252,7 +251,6 @@ class _Answers:
         return LineageNames(self._lineage)
 
     def _put(self, key: str, answer: object, lines: Callable[[], Iterable[str]]) -> None:
-        """Print an answer, or add it to the JSON object."""
         if self._options.json:
             self._object[key] = answer
             return

@@ -188,7 +188,6 @@ def _up_to(recording: str, after: str, partial: bool) -> Lineage | None:
 
 
 def _chained(words: Sequence[str]) -> list[list[str]]:
-    """Split the tools of a chain."""
     tools: list[list[str]] = [[]]
     at = 0
     while at < len(words):

@@ -84,10 +84,7 @@ def run(parser: LineParser[LintOptions], argv: list[str]) -> int:
     ours, words = parser.split(argv)
     with parser.reported_usage():
         options = parser.read(ours)
-        if not words:
-            parser.error(
-                "the tool or recording is missing: actiondbg lint [options] -- TOOL ARGS..."
-            )
+        parser.need_target(words)
         need_packages("actiondbg lint")
         for path in (options.output, options.write_baseline):
             if path is not None:
@@ -112,11 +109,7 @@ def run(parser: LineParser[LintOptions], argv: list[str]) -> int:
 class _Linting:
     """The check of a tool, or of recordings.
 
-    Args:
-        options: of the command.
-
     Attributes:
-        linter: has the findings.
         is_interrupted: whether Ctrl-C ended the tool: the findings are those up to then.
         is_incomplete: whether actions of the tool could not be recorded, and so not be checked.
     """
@@ -161,7 +154,6 @@ class _Linting:
         return list(self.linter.finish())
 
     def lint_recordings(self, words: Sequence[str]) -> list[Finding]:
-        """Check recordings and suites, or run their commands again."""
         from actiondbg.lint.runs import recorded_runs
 
         runs = recorded_runs(words, partial=self._options.partial, warn=print_notice)
@@ -180,7 +172,6 @@ class _Linting:
         return list(self.linter.finish())
 
     def _rerun(self, runs: Iterable[LintedRun]) -> None:
-        """Run the commands of runs again."""
         from actiondbg.lint.rerun import Rerun
 
         def show(done: int, total: int) -> None:
@@ -226,7 +217,6 @@ def _status(status: int) -> str:
 
 
 def _write(options: LintOptions, found: Sequence[Finding], linting: _Linting, known: int) -> None:
-    """Write the findings that are not known."""
     from actiondbg.commands.render.lint import lint_text
     from actiondbg.lint.reports import junit_text, sarif_log
 

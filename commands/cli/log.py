@@ -31,7 +31,7 @@ from actiondbg.commands.cli.line_parser import (
 )
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Flag, Option, Options, flag, option
-from actiondbg.commands.render.terminal.output import print_notice
+from actiondbg.commands.render.terminal.output import color_allowed, paged, print_notice
 from actiondbg.errors import FileNotWritten, UsageError
 from actiondbg.recording.dependencies import need_packages
 from actiondbg.recording.overwrite import check_overwritten, is_same
@@ -88,8 +88,6 @@ class Destination(NamedTuple):
 
     @property
     def _is_colored(self) -> bool:
-        from actiondbg.commands.render.terminal.output import color_allowed
-
         return self.colors and self.path is None and sys.stdout.isatty() and color_allowed()
 
     def file(self, directory: Path) -> Path:
@@ -118,8 +116,6 @@ class Destination(NamedTuple):
             with writing(self.path), self.path.open("wb") as file:
                 yield file
         elif sys.stdout.isatty():
-            from actiondbg.commands.render.terminal.output import paged
-
             with paged(sys.stdout) as pager:
                 yield pager.buffer
         else:
@@ -128,7 +124,6 @@ class Destination(NamedTuple):
 
 
 def colored(role: str, text: str) -> str:
-    """Return a text in the colour of its role."""
     return f"{_COLORS[role]}{text}{_OFF}"
 
 
@@ -169,8 +164,7 @@ class LogOptions(Options):
 def run(parser: LineParser[LogOptions], argv: list[str]) -> int:
     """Log the actions of a tool in dispatch order, a line each."""
     options, tool, recorded = parser.read_with_target(argv)
-    if not tool:
-        parser.error("the tool or recording is missing: actiondbg log [options] -- TOOL ARGS...")
+    parser.need_target(tool)
     with parser.reported_usage():
         _check(options, tool, recorded)
         where = _where(options)
@@ -222,11 +216,6 @@ def _not_upstream(options: LogOptions) -> str | None:
 
 
 def _where(options: LogOptions) -> str | None:
-    """Return the selection of actions as SQL; None for all.
-
-    Raises:
-        UsageError: a SPEC, a condition, a location or an OUTCOME is invalid.
-    """
     if not (options.filter or options.loc or options.outcome):
         return None
     from actiondbg.recording.query.filters import where, where_location, where_outcome

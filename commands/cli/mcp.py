@@ -38,8 +38,6 @@ exit status: 0 the client has disconnected, 1 error, 2 bad usage, 3 a TOOL does 
 
 
 class McpOptions(Options):
-    """The options of ``actiondbg mcp``."""
-
     tools: tuple[str, ...] = positional(
         "TOOL", help="a tool, or a directory of tools, that may be run"
     )

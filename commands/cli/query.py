@@ -83,7 +83,6 @@ def run(parser: LineParser[QueryOptions], argv: list[str]) -> int:
 
 
 def _suite(paths: Sequence[str]) -> SuiteFolder | None:
-    """Return the suite, if that is what is queried."""
     from actiondbg.suite.folder import SuiteFolder
 
     folders = [folder for folder in map(SuiteFolder, map(Path, paths)) if folder.exists]

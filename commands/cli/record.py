@@ -161,7 +161,6 @@ def _follow(running: RecordingProcess, tally: Tally) -> RecordedRun:
 def _report(
     done: RecordedRun, output: Path, tally: Tally, replaces: bool, quiet: bool
 ) -> Iterator[str]:
-    """Yield messages about the recording."""
     from actiondbg.recording.log.tally import Tally
 
     if done.path is None:

@@ -52,14 +52,8 @@ def open_source(
     Args:
         words: the recording, or the tool with its arguments.
         purpose: the verb of the subcommand for messages, such as "report".
-        partial: read a damaged recording up to the damage.
-        ir: the IR to record.
-        events: the events to count.
-        randomize: whether the tool's addresses are random.
-        skip: SPECs of actions to skip.
         follow: a glob of the processes to record of a program.
         modules: modules to import while the tool runs.
-        lineage: record from which operation each was made.
         stdin: the path from which the tool reads; None for our standard input.
         stdout: the path to which the tool writes; None for our standard output.
 

@@ -90,8 +90,7 @@ class ReportOptions(Options):
 def run(parser: LineParser[ReportOptions], argv: list[str]) -> int:
     """Write a self-contained HTML page about a recording or a run."""
     options, tool, recorded = parser.read_with_target(argv)
-    if not tool:
-        parser.error("the tool or recording is missing: actiondbg report RUN.adbrec -o report.html")
+    parser.need_target(tool, "RUN.adbrec -o report.html")
     if recorded and options.ir is not None:
         parser.error(f"--ir needs a tool, but {tool[0]} is a recording")
     need_packages("actiondbg report")
@@ -115,7 +114,6 @@ def run(parser: LineParser[ReportOptions], argv: list[str]) -> int:
 
 
 def _report(source: Source, options: ReportOptions) -> int:
-    """Write the page; return the exit code."""
     from actiondbg.recording.report import report_page
 
     if source.status is None:
@@ -162,7 +160,6 @@ def _has_lineage(recording: Recording) -> bool:
 
 
 def _kinds(recording: Recording) -> str:
-    """Return the section about the kinds of operations, and what they became."""
     from actiondbg.lineage.pictures.sankey import flows_title, sankey_section
     from actiondbg.lineage.questions.flows import flows
     from actiondbg.lineage.recorded.lineage import RecordedLineage
@@ -181,11 +178,6 @@ def _script(source: Source) -> str:
 
 
 def _check_output(path: Path) -> None:
-    """Check the output before the tool runs.
-
-    Raises:
-        UsageError: the output would overwrite another file, or its directory does not exist.
-    """
     check_output(path)
     if path.is_dir():
         raise UsageError(f"{str(path)!r} is a directory: name a file with -o.")

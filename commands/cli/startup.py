@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -49,7 +49,6 @@ class StartupOptions(Options):
 
 
 def is_interactive(options: StartupOptions) -> bool:
-    """Whether a user is at the prompt."""
     return not options.batch and not options.json and sys.stdin.isatty()
 
 
@@ -87,11 +86,11 @@ def run_console(console: Console, options: StartupOptions) -> int:
     from_stdin = reads_stdin(options)
     keep_going = options.keep_going or console.interactive or (options.json and from_stdin)
     interpreter = Interpreter(console, COMMANDS, keep_going=keep_going)
-    loader = _ShellLoader(console, interpreter) if console.interactive else None
+    console.shell = load = _shell_loader(console, interpreter) if console.interactive else None
     succeeded = _run_init(console, interpreter, options) or keep_going
     succeeded = succeeded and (interpreter.run(Lines(_script_lines(options.scripts))) or keep_going)
-    if loader is not None:
-        return _run_shell(console, loader)
+    if load is not None:
+        return _run_shell(console, load)
     if succeeded and from_stdin and not console.quitting:
         lines = (line.rstrip("\n") for line in iter(sys.stdin.readline, ""))
         succeeded = interpreter.run(Lines(lines, None if console.json else "<stdin>"))
@@ -119,7 +118,6 @@ def _script_lines(scripts: Sequence[Script]) -> Iterator[str]:
 
 
 def _quoted(text: str) -> str:
-    """Quote a word for the interpreter."""
     return "'" + text.replace("'", "'\\''") + "'"
 
 
@@ -153,34 +151,28 @@ def _run_init(console: Console, interpreter: Interpreter, options: StartupOption
 # --- the shell ----------------------------------------------------------------
 
 
-class _ShellLoader:
-    """The lazily made shell; cmd2, which is slow to import, is imported while commands run."""
+def _shell_loader(console: Console, interpreter: Interpreter) -> Callable[[], Shell]:
+    """Return a function that makes the shell at its first call.
 
-    def __init__(self, console: Console, interpreter: Interpreter) -> None:
-        self._console = console
-        self._interpreter = interpreter
-        self._shell: Shell | None = None
-        self._thread = threading.Thread(target=self._import, daemon=True)
-        self._thread.start()
-        console.shell = self.get
+    cmd2, which is slow to import, is imported while commands run.
+    """
+    module = "actiondbg.commands.shell.prompt.shell"
+    thread = threading.Thread(target=import_module, args=(module,), daemon=True)
+    thread.start()
 
-    @staticmethod
-    def _import() -> None:
-        import_module("actiondbg.commands.shell.prompt.shell")
+    @cache
+    def load() -> Shell:
+        thread.join()
+        from actiondbg.commands.shell.prompt.shell import Shell
 
-    def get(self) -> Shell:
-        """Return the shell; the first call makes it."""
-        if self._shell is None:
-            self._thread.join()
-            from actiondbg.commands.shell.prompt.shell import Shell
+        return Shell(console, interpreter)
 
-            self._shell = Shell(self._console, self._interpreter)
-        return self._shell
+    return load
 
 
-def _run_shell(console: Console, loader: _ShellLoader) -> int:
+def _run_shell(console: Console, load: Callable[[], Shell]) -> int:
     if not console.quitting:
-        shell = loader.get()  # first: Ctrl-C during the import ends without a word
+        shell = load()  # first: Ctrl-C during the import ends without a word
         if console.session.state == "not-running":
             console.note("'help' lists the commands; 'start' stops before the first action.")
         shell.run()

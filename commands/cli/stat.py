@@ -91,8 +91,7 @@ def run(parser: LineParser[StatOptions], argv: list[str]) -> int:
 
         print(event_lines(map(try_event, listed_events())))
         return 0
-    if not tool:
-        parser.error("the tool or recording is missing: actiondbg stat [options] -- TOOL ARGS...")
+    parser.need_target(tool)
     if recorded and options.events is not None:
         parser.error(f"--events needs a tool, but {tool[0]} is a recording")
     with parser.reported_usage():
@@ -130,12 +129,6 @@ def _measure(source: Source, options: StatOptions) -> int:
 
 
 def _check(options: StatOptions, tool: Sequence[str]) -> None:
-    """Check the options before the tool runs.
-
-    Raises:
-        UsageError: an option is invalid.
-        ActiondbgError: a package is missing.
-    """
     need_packages("actiondbg stat")
     if options.plot is not None:
         _check_plot(options, options.plot)
@@ -171,7 +164,6 @@ def _events(options: StatOptions) -> list[str]:
 
 
 def _write(measured: Measured, options: StatOptions, out: TextIO) -> None:
-    """Write the requested files, and print the result."""
     if options.csv is not None:
         from actiondbg.recording.statistics.samples import write_csv
 

@@ -99,8 +99,7 @@ class TraceOptions(Options):
 def run(parser: LineParser[TraceOptions], argv: list[str]) -> int:
     """Write a trace of the actions of a tool, for Perfetto, Chrome or Tracy."""
     options, tool, recorded = parser.read_with_target(argv)
-    if not tool:
-        parser.error("the tool or recording is missing: actiondbg trace -o FILE -- TOOL ARGS...")
+    parser.need_target(tool, "-o FILE -- TOOL ARGS...")
     with parser.reported_usage():
         kind: Format = options.format or format_of(options.output)
         check_output(options.output, kind)

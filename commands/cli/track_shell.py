@@ -51,7 +51,6 @@ class Info:
         self._text = text
 
     def __call__(self) -> None:
-        """Print the text."""
         print(self._text)
 
     def __repr__(self) -> str:
@@ -199,7 +198,6 @@ def _run_all(source: str, names: dict[str, Any]) -> int:
 
 
 def _failure(statement: ast.stmt, names: dict[str, Any]) -> str | None:
-    """Run a statement; return how it failed."""
     compiled = compile(ast.Interactive([statement]), "<stdin>", "single")
     try:
         exec(compiled, names)

@@ -83,10 +83,7 @@ def run(parser: LineParser[ValidateOptions], argv: list[str]) -> int:
     functions before and after it.
     """
     options, words, recorded = parser.read_with_target(argv)
-    if not words:
-        parser.error(
-            "the tool or recording is missing: actiondbg validate [options] -- TOOL ARGS..."
-        )
+    parser.need_target(words)
     need_packages("actiondbg validate", (*READING, "ml_dtypes", "bitwuzla"), extra="validate")
     from actiondbg.validation.workers import Workers
 

@@ -44,8 +44,6 @@ docs/whatif.md explains alternatives and the table.
 
 
 class WhatifCommandLine(ComparisonOptions):
-    """The options of ``actiondbg whatif``."""
-
     alternatives: tuple[str, ...] = option(
         "-a",
         "--alternative",

@@ -18,9 +18,6 @@ _ESCAPED = re.compile(r"\{(\{\d+\})\}")
 class AliasTable:
     """The aliases and macros of an interpreter, by name.
 
-    Args:
-        commands: the commands, whose names are taken.
-
     Attributes:
         lines: the command line of each name.
     """
@@ -31,18 +28,15 @@ class AliasTable:
         self._all: dict[str, Alias] = {}
 
     def get(self, name: str) -> Alias | None:
-        """Return the alias or macro of a name, or None."""
         return self._all.get(name)
 
     def all(self, kind: AliasKind) -> list[Alias]:
-        """Return all aliases, or all macros, by name."""
         return [self._all[name] for name in sorted(self._all) if self._all[name].kind == kind]
 
     def define(self, kind: AliasKind, text: str) -> Alias:
         """Define a name, or define it anew.
 
         Args:
-            kind: of the name.
             text: the name, and the command line after a blank.
 
         Raises:

@@ -38,7 +38,6 @@ class Typed(msgspec.Struct, frozen=True):
     """An incomplete command line.
 
     Attributes:
-        console: the console, for the names and breakpoints of its session.
         before: the words between the command and the word to complete.
         word: the word to complete, up to the text cursor.
     """
@@ -49,12 +48,10 @@ class Typed(msgspec.Struct, frozen=True):
 
 
 def matching(names: Iterable[str], word: str) -> list[str]:
-    """Return the names that begin with a word."""
     return [name for name in names if name.startswith(word)]
 
 
 def files(_: Typed) -> None:
-    """Complete file names."""
     return None
 
 
@@ -99,7 +96,6 @@ def _values(typed: Typed) -> list[str]:
 
 
 def _completer(kind: Kind) -> Callable[[Typed], list[str]]:
-    """Return a completer of the names of a kind."""
     return lambda typed: matching(_names(typed, kind), typed.word)
 
 
@@ -159,7 +155,6 @@ def alternative(typed: Typed) -> list[str]:
 
 
 def watched(typed: Typed) -> list[str]:
-    """Complete the arguments of ``watch``."""
     word = typed.word
     if "if" in typed.before:
         return matching(FIELDS, word)
@@ -216,19 +211,16 @@ def locations(typed: Typed) -> list[str] | None:
 
 
 def breakpoint_numbers(typed: Typed) -> list[str]:
-    """Complete numbers of breakpoints."""
     existing = typed.console.session.breakpoints.all()
     return matching([*(str(each.id) for each in existing), "all"], typed.word)
 
 
 def display_numbers(typed: Typed) -> list[str]:
-    """Complete numbers of displays."""
     existing = typed.console.displays.all()
     return matching([*(str(each.id) for each in existing), "all"], typed.word)
 
 
 def skip_numbers(typed: Typed) -> list[str]:
-    """Complete numbers of skip rules."""
     if typed.console.recorded is not None:
         return []
     existing = typed.console.live_session().skips.rules.all()
@@ -236,7 +228,6 @@ def skip_numbers(typed: Typed) -> list[str]:
 
 
 def checkpoint_numbers(typed: Typed) -> list[str]:
-    """Complete numbers of checkpoints."""
     existing = typed.console.session.timeline.checkpoints.all()
     return matching([str(each.number) for each in existing], typed.word)
 
@@ -245,7 +236,6 @@ def checkpoint_numbers(typed: Typed) -> list[str]:
 
 
 def settings(typed: Typed) -> list[str]:
-    """Complete names of settings."""
     return matching(SETTINGS, typed.word)
 
 
@@ -261,7 +251,6 @@ def setting_values(typed: Typed) -> list[str]:
 
 
 def aliases(typed: Typed) -> list[str]:
-    """Complete names of aliases and macros."""
     return matching(typed.console.interpreter.aliases.lines, typed.word)
 
 
@@ -271,5 +260,4 @@ def command_names(typed: Typed) -> list[str]:
 
 
 def command_line(typed: Typed) -> list[str] | None:
-    """Complete a command line that is an argument."""
     return typed.console.interpreter.complete_line(typed.before, typed.word)

@@ -26,7 +26,7 @@ from actiondbg.session.debug_session import DebugSession
 
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.aliases import AliasTable
-    from actiondbg.commands.interpreter.declaration import Command
+    from actiondbg.commands.interpreter.declaration import Command, Parsed
     from actiondbg.commands.interpreter.recording_console import RecordingConsole
     from actiondbg.commands.render.bisection import Report
     from actiondbg.process.stop import Stop
@@ -50,9 +50,8 @@ class CommandLines(Protocol):
     @property
     def typed(self) -> bool: ...
     def block(self, *, strip: bool = True) -> list[str]: ...
-    def source(self, path: str) -> None: ...
     def run_script(self, text: str, path: str) -> None: ...
-    def check(self, line: str) -> Command: ...
+    def parse(self, line: str) -> Parsed: ...
     def display(self, line: str) -> object: ...
     def reported(self, line: str, error: Exception) -> Exception: ...
     def help(self, words: Sequence[str]) -> str: ...
@@ -80,17 +79,14 @@ class DisplayList:
         self._newest = 0
 
     def all(self) -> list[Display]:
-        """Return all displays by number."""
         return list(self._all.values())
 
     def add(self, line: str) -> Display:
-        """Add a display of a command line."""
         self._newest += 1
         added = self._all[self._newest] = Display(self._newest, line)
         return added
 
     def remove(self, ids: list[int]) -> None:
-        """Remove displays."""
         for number in ids:
             del self._all[number]
 
@@ -99,7 +95,6 @@ class Console:
     """The front end of one session: the shell, a batch or a JSON client.
 
     Args:
-        session: the session that commands act on.
         live: the same session if it runs a tool; None for a recording.
         json: print one JSON object a command instead of text.
         interactive: a user is at the prompt; Ctrl-C stops the tool, not actiondbg.
@@ -161,7 +156,6 @@ class Console:
         return self._color and self.settings.on("style") and self.out.isatty()
 
     def paint(self, ir: str) -> str:
-        """Colour IR if output is coloured."""
         if not self.colored:
             return ir
         from actiondbg.ir.lexer import colorize
@@ -186,7 +180,6 @@ class Console:
 
     @property
     def pages(self) -> bool:
-        """Whether long text is paged."""
         wanted = self.interactive and self.settings.on("pagination") and not self.redirected
         return wanted and self.out.isatty() and not self.stop_context.in_pane
 
@@ -356,7 +349,6 @@ class ShownLines:
     """Shows lines around a place; asked for the same place again, those after them.
 
     Args:
-        session: the session.
         elide: returns the limit above which the elements of a constant are elided.
     """
 

@@ -20,12 +20,14 @@ from actiondbg.commands.interpreter.options import (
     Options,
     Rest,
     add_fields,
+    arguments_type,
     fields_of,
     options_from,
     rest_of,
 )
 from actiondbg.commands.interpreter.permissions import Permission
 from actiondbg.commands.interpreter.words import split_words, take_options
+from actiondbg.commands.render.terminal.output import Redirect
 from actiondbg.errors import UsageError
 
 Run = Callable[..., object]
@@ -52,10 +54,8 @@ class Command:
     Attributes:
         name: one word, or two for a subcommand.
         category: the heading in help.
-        example: an example line.
         run: takes the console and the options, returns a result; None for a group.
         given_summary: one sentence; by default the first paragraph of the docstring of ``run``.
-        aliases: other names.
         repeats: an empty line repeats the command.
         redirects: whether the interpreter parses > >> and |; by default if there is no Rest.
         needs_tool: the feature that needs a running tool, as a subject; empty if none does.
@@ -89,13 +89,7 @@ class Command:
 
     @cached_property
     def options(self) -> type[Options]:
-        """Return the type of the options, from the annotation of the function."""
-        if self.run is None:
-            return NoOptions
-        names = [kind for name, kind in self.run.__annotations__.items() if name != "return"]
-        # By name, as Console is not imported at run time where commands are declared.
-        found: type[Options] = self.run.__globals__[names[-1]]
-        return found
+        return NoOptions if self.run is None else arguments_type(self.run)
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -104,7 +98,6 @@ class Command:
 
     @property
     def rest(self) -> Rest | None:
-        """Return the declaration of the Rest, if there is one."""
         found = rest_of(self.options)
         return found.marker if found and isinstance(found.marker, Rest) else None
 
@@ -197,6 +190,15 @@ class Command:
         )
 
 
+@dataclass
+class Parsed:
+    """A parsed command line."""
+
+    command: Command
+    options: Options
+    redirect: Redirect | None
+
+
 class Traits(TypedDict, total=False):
     """What few commands have; see ``Command``."""
 
@@ -266,7 +268,6 @@ class CommandTable:
         return name in self._commands or name in self._aliases
 
     def get(self, name: str) -> Command | None:
-        """Return the command with a full name, or None."""
         return self._commands.get(name)
 
     def categories(self) -> dict[str, list[Command]]:

@@ -11,11 +11,7 @@ from actiondbg.errors import FileNotWritten
 from actiondbg.support.atomic_write import write_whole
 
 _NO_SPACE = (EDQUOT, EFBIG, ENOSPC)
-_OUTPUT_ERRORS = (
-    *_NO_SPACE,
-    EBADF,
-    EIO,
-)  # errors of writing, which unlike those of opening name no file
+_OUTPUT_ERRORS = (*_NO_SPACE, EBADF, EIO)  # of writing, which unlike those of opening name no file
 
 
 def message_of(error: Exception) -> str:
@@ -23,14 +19,16 @@ def message_of(error: Exception) -> str:
     if not isinstance(error, OSError):
         return str(error)
     if error.filename:
-        way = "name another file"
-        if error.errno in _NO_SPACE:
-            way = f"free disk space, or {way}"
+        way = _way_out(error, "name another file")
         return f"{str(error.filename)!r} cannot be used ({error.strerror}): {way}."
     if error.errno in _OUTPUT_ERRORS:
-        way = "free disk space, or redirect it" if error.errno in _NO_SPACE else "redirect it"
+        way = _way_out(error, "redirect it")
         return f"The output cannot be written ({error.strerror}): {way}."
     return str(error)
+
+
+def _way_out(error: OSError, way: str) -> str:
+    return f"free disk space, or {way}" if error.errno in _NO_SPACE else way
 
 
 @contextlib.contextmanager
@@ -41,9 +39,7 @@ def writing(path: str | os.PathLike[str]) -> Generator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        way = "name another file"
-        if error.errno in _NO_SPACE:
-            way = f"free disk space, or {way}"
+        way = _way_out(error, "name another file")
         raise FileNotWritten(
             f"{os.fspath(path)!r} cannot be written ({error.strerror or error}): {way}."
         ) from error

@@ -102,9 +102,7 @@ def overview(commands: CommandTable, refusal: Refusal = _supports_all, width: in
     """Return the names of all commands by category, on one screen.
 
     Args:
-        commands: all commands.
         refusal: returns why a command is unsupported, or None; unsupported ones come last.
-        width: the columns of a line.
     """
     lines: list[str] = []
     for category, found in commands.categories().items():
@@ -157,7 +155,6 @@ def _supported(commands: Iterable[Command], refusal: Refusal) -> list[Command]:
 
 
 def _refused(commands: CommandTable, refusal: Refusal, width: int) -> list[str]:
-    """Return lines that name the unsupported commands."""
     found = [each for group in commands.categories().values() for each in group]
     refused = [each.name for each in found if refusal(each) is not None]
     if not refused:

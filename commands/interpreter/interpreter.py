@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from actiondbg.commands.interpreter.aliases import AliasTable
 from actiondbg.commands.interpreter.completers import Typed, breakpoint_numbers, matching
-from actiondbg.commands.interpreter.declaration import Command, CommandTable
+from actiondbg.commands.interpreter.declaration import Command, CommandTable, Parsed
 from actiondbg.commands.interpreter.error_text import message_of
 from actiondbg.commands.interpreter.help import (
     ALL,
@@ -24,7 +22,7 @@ from actiondbg.commands.interpreter.help import (
     summaries,
     topic,
 )
-from actiondbg.commands.interpreter.options import Options, fields_of
+from actiondbg.commands.interpreter.options import fields_of
 from actiondbg.commands.interpreter.stop_display import show_stop_details
 from actiondbg.commands.interpreter.words import split_redirect
 from actiondbg.commands.render.registry import as_json, show
@@ -62,7 +60,6 @@ class Lines:
     """A source of command lines: a script, the -ex options or a prompt.
 
     Args:
-        lines: the lines, without line ends.
         name: the name of the script, for messages; None for other sources.
         typed: whether a user types the lines at the prompt.
     """
@@ -76,7 +73,6 @@ class Lines:
         self.number = 0
 
     def next(self) -> str | None:
-        """Return the next line, None at the end."""
         line = next(self._lines, None)
         self.number += 1
         return line
@@ -85,15 +81,6 @@ class Lines:
     def place(self) -> str:
         """Return ``FILE:LINE: `` for the last line read; empty without a script."""
         return f"{self.name}:{self.number}: " if self.name else ""
-
-
-@dataclass
-class Parsed:
-    """A parsed command line."""
-
-    command: Command
-    options: Options
-    redirect: Redirect | None
 
 
 class Interpreter:
@@ -274,14 +261,6 @@ class Interpreter:
         """Whether a user typed the current line at the prompt."""
         return self.lines.typed
 
-    def check(self, line: str) -> Command:
-        """Return the command of a line.
-
-        Raises:
-            UsageError: see ``parse``.
-        """
-        return self.parse(line).command
-
     def help(self, words: Sequence[str]) -> str:
         """Return the overview of all commands, a topic, a category, or the page of a command.
 
@@ -330,16 +309,6 @@ class Interpreter:
             return []
         return candidates(self.console, found, [*text.split(), *before[1:]], word)
 
-    def source(self, path: str) -> None:
-        """Execute a script.
-
-        Raises:
-            OSError: the script cannot be read.
-            ScriptEnded: a line failed; its error has been printed.
-        """
-        with open(os.path.expanduser(path), encoding="utf-8-sig", errors="replace") as file:
-            self.run_script(file.read(), path)
-
     def run_script(self, text: str, path: str) -> None:
         """Execute a script that has been read from a file.
 
@@ -379,7 +348,6 @@ class Interpreter:
 
 
 def _lines_of_stop(result: object, commands: dict[int, list[str]]) -> list[str] | None:
-    """Return the lines of the breakpoints of a stop; None for other results."""
     if not isinstance(result, Stop):
         return None
     return [line for number in result.breakpoints for line in commands.get(number, [])]

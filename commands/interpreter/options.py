@@ -67,11 +67,9 @@ class Positional:
 
     Args:
         metavar: the name in help.
-        help: the description.
         default: the value without the argument.
         required: whether a tuple needs a word.
         parse: converts the word to a value; None: the word itself, or a Path.
-        complete: completes values.
         prefix: accept unique prefixes of the words of a Literal.
     """
 
@@ -100,7 +98,6 @@ class Flag:
 
     Args:
         names: with dashes: a short option; a long one, if it is not the name of the field.
-        help: the description.
         value: the element to add, if the field is a tuple.
         alias: another name of the option, which help leaves out.
     """
@@ -123,14 +120,8 @@ class Option:
     Args:
         words: with dashes, names as of a Flag; the name of the value in help, by default the words
             of the Literal.
-        help: the description.
-        default: the value without the option.
-        parse: converts the word to a value; None: the word itself, or a Path.
-        complete: completes values.
         common: common values, for completion.
-        prefix: accept unique prefixes of the words of a Literal.
         bare: the value of the option without one; None if it needs one.
-        alias: another name of the option, which help leaves out.
     """
 
     required = False
@@ -165,7 +156,6 @@ class Rest:
     Args:
         usage: the description in the usage line.
         required: an empty text is an error.
-        complete: completes its words.
     """
 
     help = ""
@@ -199,12 +189,6 @@ rest = _field(Rest)
 class Field:
     """A declared field.
 
-    Args:
-        name: the name of the field.
-        marker: its syntax.
-        kind: its type.
-        default: the default, or _DERIVED.
-
     Attributes:
         words: the values of a Literal.
         many: whether it is a tuple.
@@ -230,12 +214,10 @@ class Field:
 
     @property
     def is_option(self) -> bool:
-        """Whether the field is an option, not an argument."""
         return isinstance(self.marker, Flag | Option)
 
     @property
     def takes_value(self) -> bool:
-        """Whether the field is an option with a value."""
         return isinstance(self.marker, Option)
 
     @property
@@ -253,13 +235,10 @@ class Field:
     @property
     def written(self) -> str:
         """Return the field as written in help, such as ``--count N``."""
-        if isinstance(self.marker, Flag | Rest):
-            return self.option
         return f"{self.option} {self.metavar or ''}".strip()
 
     @property
     def help(self) -> str:
-        """Return the description; empty for a Rest."""
         return self.marker.help
 
     @property
@@ -272,19 +251,25 @@ class Field:
 
     @property
     def complete(self) -> Completer | None:
-        """Return the completer of values."""
         return None if isinstance(self.marker, Flag) else self.marker.complete
 
     @property
     def offered(self) -> tuple[str, ...]:
-        """Return the constant values for completion."""
         extra = self.marker.common if isinstance(self.marker, Option) else ()
         return extra or self.words
 
 
+def arguments_type(run: Callable[..., object]) -> Any:
+    """Return the type of a function's last parameter.
+
+    By its name, as those of the other parameters may not be imported at run time.
+    """
+    names = [kind for name, kind in run.__annotations__.items() if name != "return"]
+    return run.__globals__[names[-1]]
+
+
 @cache
 def fields_of(options: type[Options]) -> tuple[Field, ...]:
-    """Return the declared fields in order."""
     hints = get_type_hints(options, include_extras=True)
     return tuple(each for name in hints for each in _fields(options, name, hints[name]))
 
@@ -315,7 +300,6 @@ def _types(kind: object) -> Iterator[object]:
 
 
 def rest_of(options: type[Options]) -> Field | None:
-    """Return the field with a Rest, or None."""
     return next((each for each in fields_of(options) if isinstance(each.marker, Rest)), None)
 
 
@@ -323,7 +307,6 @@ def rest_of(options: type[Options]) -> Field | None:
 
 
 def add_fields(parser: argparse.ArgumentParser, fields: Iterable[Field]) -> None:
-    """Add declared fields to a parser."""
     for field in fields:
         marker = field.marker
         if isinstance(marker, Positional):
@@ -374,8 +357,6 @@ def options_from(
     """Return options from the namespace of a parser.
 
     Args:
-        options: the type of the options.
-        namespace: the result of the parser.
         others: values of fields that the parser does not have.
     """
     values: dict[str, object] = dict(others)

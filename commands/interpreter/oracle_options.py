@@ -99,7 +99,6 @@ def optional_oracle(options: OracleOptions) -> Oracle | None:
 
 
 def _build(options: OracleOptions, given: str) -> Oracle:
-    """Return the oracle of an option."""
     from actiondbg.bisection.oracles.oracle import Command, Crash, Diagnostic, FileCheck, Verify
 
     if options.execute:

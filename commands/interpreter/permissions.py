@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from actiondbg.errors import UsageError
 
@@ -14,7 +14,6 @@ class Permissions(NamedTuple):
     """The permissions of a front end.
 
     Args:
-        allowed: what is allowed.
         way_out: how to allow more, a clause in which ``{}`` is the permission.
     """
 
@@ -34,4 +33,4 @@ class Permissions(NamedTuple):
             raise UsageError(refused)
 
 
-ALL = Permissions(("shell", "py", "native", "redirection"), "")
+ALL = Permissions(get_args(Permission), "")

@@ -19,8 +19,6 @@ class Setting:
     """A setting.
 
     Attributes:
-        default: the value at the start.
-        summary: the description.
         choices: the accepted words; None for text or a number.
         attribute: the property of the session's options that holds it, if one does.
         values: the values of that property for the words.
@@ -53,7 +51,6 @@ class Setting:
         raise UsageError(f"{name} cannot be {value!r}: give {takes}.")
 
     def text(self, value: int | str) -> str:
-        """Return the text of a value of the session."""
         words = self.choices or ()
         if isinstance(value, int) and words and value in self.values:
             return words[self.values.index(value)]
@@ -131,7 +128,6 @@ SETTINGS: dict[str, Setting] = {
 
 
 def _resolve(name: str) -> str:
-    """Return the setting with a name or a unique prefix."""
     matches = [name] if name in SETTINGS else [s for s in SETTINGS if s.startswith(name)]
     if len(matches) != 1:
         near = difflib.get_close_matches(name, SETTINGS, n=1)
@@ -148,7 +144,6 @@ class Settings:
     Args:
         live_session: returns the live session, which holds some settings; raises UsageError with
             the given reason if there is none.
-        has_tool: whether there is a live session.
     """
 
     def __init__(self, live_session: Callable[[str], Session], has_tool: bool = True) -> None:
@@ -172,7 +167,6 @@ class Settings:
         return self._live_session(f"The setting {name!r}").options
 
     def on(self, name: str) -> bool:
-        """Whether a setting is not off."""
         return self[name] != "off"
 
     def limit(self, name: str) -> int | None:

@@ -22,7 +22,6 @@ def show_stop_details(console: Console, result: object, silent: bool) -> dict[st
     """Write the reproducer of a crash, run the displays, and show both.
 
     Args:
-        console: the console of the session.
         result: the result of a command; only stops have details.
         silent: the stop is not printed, nor are the displays.
 

@@ -12,20 +12,15 @@ NAME = ".actiondbginit"
 
 
 def user_file() -> Path:
-    """Return the path of the user's init script."""
     return home_directory() / NAME
 
 
 def project_file() -> Path:
-    """Return the path of the init script of the current directory."""
     return Path.cwd() / NAME
 
 
 class InitScript:
     """The init script of a directory as it is now; one that has changed is not trusted any more.
-
-    Args:
-        path: of the file.
 
     Attributes:
         text: its content, which is what is trusted and run.

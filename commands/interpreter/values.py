@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Callable
+from functools import partial
 
 from actiondbg.errors import UsageError
-
-_MOST_BUCKETS = 64
 
 
 def one_of(words: tuple[str, ...]) -> Callable[[str], str]:
@@ -23,26 +22,6 @@ def one_of(words: tuple[str, ...]) -> Callable[[str], str]:
     return parse
 
 
-def positive(text: str) -> int:
-    """Parse a positive integer."""
-    return _integer(text, "a positive integer", least=1)
-
-
-def index(text: str) -> int:
-    """Parse a non-negative integer."""
-    return _integer(text, "a non-negative integer")
-
-
-def operation_id(text: str) -> int:
-    """Parse an operation id, such as 12 or @12."""
-    return _integer(text, "an operation id, such as @12", prefix="@", least=1)
-
-
-def ordinal(text: str) -> int:
-    """Parse an ordinal, such as 17 or #17."""
-    return _integer(text, "an ordinal, such as #17", prefix="#", least=1)
-
-
 def boolean(text: str) -> bool:
     """Parse true or false, also as 1, 0, yes, no, on or off, in any case."""
     words = {"true": True, "1": True, "yes": True, "on": True}
@@ -50,22 +29,6 @@ def boolean(text: str) -> bool:
     if text.lower() not in words:
         raise argparse.ArgumentTypeError(f"{text!r} is neither true nor false")
     return words[text.lower()]
-
-
-def bucket_count(text: str) -> int:
-    """Parse a number of quantile buckets."""
-    most = _MOST_BUCKETS
-    return _integer(text, f"an integer from 2 to {most}", least=2, most=most)
-
-
-def milliseconds(text: str) -> float:
-    """Parse a non-negative number of milliseconds."""
-    return _number(text, "a non-negative number of milliseconds", or_zero=True)
-
-
-def seconds(text: str) -> float:
-    """Parse a positive number of seconds."""
-    return _number(text, "a positive number of seconds")
 
 
 def capability(text: str) -> str:
@@ -77,27 +40,6 @@ def capability(text: str) -> str:
     except UsageError as error:
         raise argparse.ArgumentTypeError(str(error).removesuffix(".")) from None
     return text
-
-
-def positive_number(text: str) -> float:
-    """Parse a positive number."""
-    return _number(text, "a positive number")
-
-
-def non_negative_number(text: str) -> float:
-    """Parse a non-negative number."""
-    return _number(text, "a non-negative number", or_zero=True)
-
-
-def percent(text: str) -> float:
-    """Parse a non-negative number of per cent, with or without the sign."""
-    return _number(text, "a non-negative number of per cent", or_zero=True, unit="%")
-
-
-def share(text: str) -> float:
-    """Parse a number of per cent, at most 100, with or without the sign."""
-    noun = "a number of per cent, 0 to 100"
-    return _number(text, noun, or_zero=True, unit="%", most=100)
 
 
 def _integer(
@@ -119,3 +61,18 @@ def _number(
     if not 0 <= value <= most or value == math.inf or (value == 0 and not or_zero):
         raise argparse.ArgumentTypeError(f"{text!r} is not {noun}")
     return value
+
+
+positive = partial(_integer, noun="a positive integer", least=1)
+index = partial(_integer, noun="a non-negative integer")
+operation_id = partial(_integer, noun="an operation id, such as @12", prefix="@", least=1)
+ordinal = partial(_integer, noun="an ordinal, such as #17", prefix="#", least=1)
+bucket_count = partial(_integer, noun="an integer from 2 to 64", least=2, most=64)
+
+positive_number = partial(_number, noun="a positive number")
+non_negative_number = partial(_number, noun="a non-negative number", or_zero=True)
+seconds = partial(_number, noun="a positive number of seconds")
+milliseconds = partial(_number, noun="a non-negative number of milliseconds", or_zero=True)
+# With or without the sign.
+percent = partial(_number, noun="a non-negative number of per cent", or_zero=True, unit="%")
+share = partial(_number, noun="a number of per cent, 0 to 100", or_zero=True, unit="%", most=100)

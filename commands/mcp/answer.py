@@ -25,12 +25,9 @@ class Place(msgspec.Struct, frozen=True, omit_defaults=True):
         when: before, after or during an action, or exit.
         reason: why it stopped, such as step, breakpoint or watch.
         ordinal: the number of the action, #N in texts.
-        tag: the kind of action, such as pass-execution.
-        name: the name of the pass or the pattern.
         operation: the id of the operation of the action, @ID in texts.
         location: FILE:LINE:COLUMN of the operation.
         outcome: after an action, how it ended.
-        changes: the number of its changes.
         breakpoints: the ids of the breakpoints that were hit.
         status: at exit, the status of the tool.
     """
@@ -49,7 +46,6 @@ class Place(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @classmethod
     def of(cls, stop: Stop) -> Place:
-        """Return the place of a stop."""
         return cls(
             when=stop.when,
             reason=stop.reason,

@@ -18,8 +18,6 @@ from actiondbg.support.counts import counted
 
 @dataclass
 class OpenSession:
-    """A session in its worker."""
-
     id: str
     worker: WorkerProcess
     command: str
@@ -28,24 +26,14 @@ class OpenSession:
 
 
 class Client:
-    """The sessions of one client, which end with it.
-
-    Args:
-        sessions: all sessions of the server.
-    """
+    """The sessions of one client, which end with it."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
         self._open: dict[str, OpenSession] = {}
         self.long_answers = LongAnswers()
 
-    @property
-    def ids(self) -> list[str]:
-        """The ids of the open sessions."""
-        return list(self._open)
-
     def sessions(self) -> list[OpenSession]:
-        """Return the open sessions."""
         return list(self._open.values())
 
     async def call(
@@ -111,14 +99,12 @@ class Client:
         return result, session.id
 
     async def end_unused(self, seconds: float) -> None:
-        """End the sessions that were not used for some time."""
         now = time.monotonic()
         for session in self.sessions():
             if not session.calls and now - session.used > seconds:
                 await self._end(session)
 
     async def close(self) -> None:
-        """End all sessions."""
         await asyncio.gather(*map(self._end, self.sessions()))
 
     async def _end(self, session: OpenSession) -> None:
@@ -139,7 +125,6 @@ class Sessions:
     """The workers of a server.
 
     Args:
-        restrictions: what they may do.
         most: how many there may be at a time.
     """
 
@@ -193,5 +178,4 @@ class Sessions:
             await self.give_back(worker)
 
     async def close(self) -> None:
-        """End all workers."""
         await asyncio.gather(*map(self._end, list(self._workers)))

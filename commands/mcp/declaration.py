@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, cast, get_type
 import msgspec
 from msgspec import Meta
 
-from actiondbg.commands.interpreter.options import Options, fields_of
+from actiondbg.commands.interpreter.options import Options, arguments_type, fields_of
 from actiondbg.commands.interpreter.values import non_negative_number
 from actiondbg.errors import UsageError
 
@@ -40,10 +40,7 @@ def arguments_like(
     """Return a struct with the options of a command.
 
     Args:
-        name: of the struct.
-        options: of the command.
         notes: by field, what its description says besides the help of the option.
-        left_out: fields that it has not.
     """
     hints = get_type_hints(options)
     fields: list[tuple[str, Any, Any]] = []
@@ -68,8 +65,6 @@ class Tool:
     """A tool.
 
     Attributes:
-        name: the name.
-        kind: the struct of its arguments.
         run: does the work in a worker process: calls the API, and returns a result that
             commands/render knows, a text, or a list of these. None for a tool of the server itself.
         about: what it does, for the model that calls it.
@@ -86,11 +81,9 @@ class Tool:
 
     @property
     def in_session(self) -> bool:
-        """Whether it acts on a session."""
         return issubclass(self.kind, InSession)
 
     def schema(self) -> dict[str, Any]:
-        """Return the JSON schema of the arguments."""
         return schema_of(self.kind)
 
     def parse(self, given: object) -> Arguments:
@@ -149,15 +142,8 @@ class ToolBox:
         ) -> Callable[[Desk, ArgumentsT], object]:
             about = " ".join((run.__doc__ or "").split())
             self.tools.append(
-                Tool(name, arguments_of(run), cast("Run", run), about, only_reads, listed)
+                Tool(name, arguments_type(run), cast("Run", run), about, only_reads, listed)
             )
             return run
 
         return declare
-
-
-def arguments_of(run: Callable[..., object]) -> type[Arguments]:
-    """Return the struct that the last parameter of a function is annotated with."""
-    names = [name for name in run.__annotations__ if name != "return"]
-    found = run.__globals__[run.__annotations__[names[-1]]]
-    return cast("type[Arguments]", found)

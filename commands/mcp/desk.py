@@ -29,11 +29,7 @@ _OUTPUT = 2_000  # characters of the tool's output that are shown at its end
 
 
 class WaitReports(ProgressLine):
-    """The waits of a console, reported to the client instead of a terminal.
-
-    Args:
-        report: sends a report.
-    """
+    """The waits of a console, reported to the client instead of a terminal."""
 
     def __init__(self, report: Report) -> None:
         super().__init__(io.StringIO(), enabled=False)
@@ -48,12 +44,7 @@ class WaitReports(ProgressLine):
 
 
 class Desk:
-    """The state of a worker process.
-
-    Args:
-        restrictions: what it may do.
-        report: sends a report of progress to the client.
-    """
+    """The state of a worker process."""
 
     def __init__(self, restrictions: Restrictions, report: Report) -> None:
         self.restrictions = restrictions
@@ -128,23 +119,20 @@ class Desk:
                 show(self.console, each)
                 if isinstance(each, Stop):
                     self._write_output(each)
-        text = _taken(self._out) + self._taken_notes()
-        console = self._console
-        if console is None:
-            return Result(text.rstrip())
-        stop = console.session.stop
-        place = None if stop is None else Place.of(stop)
-        return Result(text.rstrip() or "Done.", state=console.session.state, stop=place)
+        text = (_taken(self._out) + self._taken_notes()).rstrip()
+        return self._result(text or ("" if self._console is None else "Done."))
 
     def failed(self, message: str) -> Result:
-        """Return the answer to a request that failed."""
         _taken(self._out)
-        notes = self._taken_notes()
-        console = self._console
-        state = None if console is None else console.session.state
-        stop = None if console is None else console.session.stop
-        place = None if stop is None else Place.of(stop)
-        return Result(f"{message}\n{notes}".rstrip(), error=True, state=state, stop=place)
+        return self._result(f"{message}\n{self._taken_notes()}".rstrip(), error=True)
+
+    def _result(self, text: str, error: bool = False) -> Result:
+        """Return an answer with the place of the session, if one is open."""
+        if self._console is None:
+            return Result(text, error)
+        session = self._console.session
+        place = None if session.stop is None else Place.of(session.stop)
+        return Result(text, error, session.state, place)
 
     def _taken_notes(self) -> str:
         lines = _taken(self._notes).splitlines()

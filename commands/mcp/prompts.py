@@ -9,7 +9,6 @@ class Prompt(NamedTuple):
     """A prompt.
 
     Args:
-        name: the name.
         about: one sentence for the user who chooses it.
         arguments: the names of the arguments with what each is; the first is required.
         text: the text, in which arguments are named as in str.format.

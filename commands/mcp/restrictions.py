@@ -57,7 +57,6 @@ class Restrictions(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         directory: the working directory of all tools, absolute and without links.
         programs: the tools that may run, and directories whose tools may run; without links.
-        allowed: the permissions.
     """
 
     directory: str
@@ -69,11 +68,6 @@ class Restrictions(msgspec.Struct, frozen=True, kw_only=True):
         cls, directory: Path, programs: Sequence[str], allowed: Sequence[Permission]
     ) -> Restrictions:
         """Resolve what a command line names.
-
-        Args:
-            directory: the working directory.
-            programs: names or paths of tools, or directories of tools.
-            allowed: the permissions.
 
         Raises:
             LaunchError: there is no such tool.
@@ -90,23 +84,14 @@ class Restrictions(msgspec.Struct, frozen=True, kw_only=True):
             allowed=tuple(allowed),
         )
 
-    def permits(self, permission: Permission) -> bool:
-        """Whether the server has a permission."""
-        return permission in self.allowed
-
     @property
     def permissions(self) -> Permissions:
         """The permissions of the shell's commands."""
         return Permissions(self.allowed, _WAY_OUT)
 
     def need(self, permission: Permission, what: str) -> None:
-        """Raise Refused without a permission.
-
-        Args:
-            permission: the permission.
-            what: what needs it, the beginning of a sentence.
-        """
-        if not self.permits(permission):
+        """Raise Refused without a permission; ``what`` needs it, the beginning of a sentence."""
+        if permission not in self.allowed:
             raise _needs(permission, what)
 
     def check_command(self, command: Sequence[str]) -> list[str]:
@@ -133,7 +118,7 @@ class Restrictions(msgspec.Struct, frozen=True, kw_only=True):
         Raises:
             Refused: it lies outside.
         """
-        if not self.permits("paths") and not self._is_inside(name):
+        if "paths" not in self.allowed and not self._is_inside(name):
             raise _needs("paths", f"{name!r} is outside {self.directory!r}")
         return name
 
@@ -160,7 +145,7 @@ class Restrictions(msgspec.Struct, frozen=True, kw_only=True):
     def _check_argument(self, word: str) -> None:
         if _PLUGIN.match(word):
             self.need("plugins", f"{word!r} loads a library into the tool")
-        if self.permits("paths") or _MARKER.match(word):
+        if "paths" in self.allowed or _MARKER.match(word):
             return
         if word.startswith("@"):
             raise _needs("paths", f"{word!r} may name a file of further arguments")

@@ -53,7 +53,6 @@ class DebugServer:
         self._clients = {self._shared}
 
     def build(self) -> Server[Any]:
-        """Return the SDK's server."""
         return Server(
             "actiondbg",
             version=__version__,
@@ -79,7 +78,6 @@ class DebugServer:
             await asyncio.shield(self.close())
 
     async def close(self) -> None:
-        """End all sessions."""
         await self._sessions.close()
 
     async def _end_unused(self) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from actiondbg.errors import UsageError
 
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.declaration import Command
-    from actiondbg.commands.interpreter.interpreter import Interpreter
     from actiondbg.commands.interpreter.options import Options
     from actiondbg.commands.mcp.desk import Desk
 
@@ -51,7 +50,7 @@ def run_line(desk: Desk, line: str) -> object:
     if not line.strip():
         raise UsageError("The command line is empty: 'help' lists the commands.")
     console = desk.console
-    parsed = cast("Interpreter", console.interpreter).parse(line.strip())
+    parsed = console.interpreter.parse(line.strip())
     _check(desk, parsed.command, parsed.options)
     if parsed.redirect is None:
         return parsed.command.call(console, parsed.options)

@@ -36,8 +36,3 @@ TOOLS = {
         *_OF_SERVER,
     )
 }
-
-
-def tool_named(name: str) -> Tool:
-    """Return a tool; raises KeyError."""
-    return TOOLS[name]

@@ -85,55 +85,42 @@ def run_http(
     """Serve clients over HTTP until the process is told to end.
 
     Args:
-        server: the server.
         port: the port; 0 for a free one.
-        token: what a client has to send.
         idle_seconds: the time after which an unused session of HTTP is ended.
         on_ready: called with the URL.
 
     Raises:
         UsageError: the port is in use.
     """
-    anyio.run(_serve_http, server, port, token, idle_seconds, on_ready)
 
+    async def serve() -> None:
+        listener, free = listen(port)
+        with listener:
+            hosts = [f"{HOST}:{free}", f"localhost:{free}"]
+            app = server.build().streamable_http_app(
+                streamable_http_path=PATH,
+                session_idle_timeout=idle_seconds,
+                max_sessions=_MOST_CLIENTS,
+                # A page that a browser shows could otherwise reach us by a name that its author
+                # points to the loopback.
+                transport_security=TransportSecuritySettings(
+                    allowed_hosts=hosts, allowed_origins=[f"http://{host}" for host in hosts]
+                ),
+            )
+            config = uvicorn.Config(
+                TokenCheck(app, token),
+                log_level=logging.ERROR,
+                timeout_graceful_shutdown=_GRACE_SECONDS,
+                server_header=False,
+            )
+            on_ready(f"http://{HOST}:{free}{PATH}")
+            await uvicorn.Server(config).serve([listener])
 
-async def _serve_http(
-    server: DebugServer,
-    port: int,
-    token: str,
-    idle_seconds: float,
-    on_ready: Callable[[str], None],
-) -> None:
-    listener, port = listen(port)
-    with listener:
-        hosts = [f"{HOST}:{port}", f"localhost:{port}"]
-        app = server.build().streamable_http_app(
-            streamable_http_path=PATH,
-            session_idle_timeout=idle_seconds,
-            max_sessions=_MOST_CLIENTS,
-            # A page that a browser shows could otherwise reach us by a name that its author points
-            # to the loopback.
-            transport_security=TransportSecuritySettings(
-                allowed_hosts=hosts, allowed_origins=[f"http://{host}" for host in hosts]
-            ),
-        )
-        config = uvicorn.Config(
-            TokenCheck(app, token),
-            log_level=logging.ERROR,
-            timeout_graceful_shutdown=_GRACE_SECONDS,
-            server_header=False,
-        )
-        on_ready(f"http://{HOST}:{port}{PATH}")
-        await uvicorn.Server(config).serve([listener])
+    anyio.run(serve)
 
 
 class TokenCheck:
-    """Refuses requests without the token.
-
-    Args:
-        app: serves the others.
-        token: the token.
-    """
+    """Refuses requests without the token."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app = app

@@ -25,7 +25,7 @@ from actiondbg.commands.interpreter.internal_error import as_reported
 from actiondbg.commands.mcp.answer import Result
 from actiondbg.commands.mcp.desk import Desk
 from actiondbg.commands.mcp.restrictions import Restrictions
-from actiondbg.commands.mcp.toolbox import tool_named
+from actiondbg.commands.mcp.toolbox import TOOLS
 from actiondbg.support.interrupts import raise_interrupt
 from actiondbg.support.scratch_directory import remove_directory
 
@@ -36,8 +36,6 @@ _PRINTED = 1 << 20  # bytes of what a permitted command prints
 
 
 class Request(msgspec.Struct, tag="request"):
-    """A call of a tool."""
-
     number: int
     tool: str
     arguments: msgspec.Raw = msgspec.Raw(b"{}")
@@ -50,16 +48,12 @@ class Cancel(msgspec.Struct, tag="cancel"):
 
 
 class Progress(msgspec.Struct, tag="progress", omit_defaults=True):
-    """The progress of the current request."""
-
     text: str
     done: int | None = None
     total: int | None = None
 
 
 class Reply(msgspec.Struct, tag="reply"):
-    """The answer to a request."""
-
     number: int
     result: Result
 
@@ -69,12 +63,7 @@ FromWorker = Progress | Reply
 
 
 class Worker:
-    """The loop of a worker process.
-
-    Args:
-        connection: to the server.
-        restrictions: of the server.
-    """
+    """The loop of a worker process."""
 
     def __init__(self, connection: socket.socket, restrictions: Restrictions) -> None:
         self._connection = connection
@@ -108,7 +97,7 @@ class Worker:
             return None if self._is_over else self._requests.pop(0)
 
     def _answer(self, request: Request) -> Result:
-        tool = tool_named(request.tool)
+        tool = TOOLS[request.tool]
         try:
             arguments = msgspec.json.decode(request.arguments, type=tool.kind)
             self._current = request.number

@@ -55,7 +55,6 @@ class WorkerProcess:
 
     @classmethod
     async def start(cls, restrictions: Restrictions) -> WorkerProcess:
-        """Start a worker in the directory of the restrictions."""
         ours, theirs = socket.socketpair()
         # For all temporary files: an interrupt may come before their owner has noted them.
         scratch = make_scratch("mcp")

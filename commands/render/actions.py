@@ -19,7 +19,6 @@ class ActionsShown(msgspec.Struct):
     """Actions before and after the stop.
 
     Attributes:
-        found: the actions.
         here: the ordinal of the stop's action, or None.
         options: the SPEC and the options that selected them, for the command that lists more.
     """
@@ -33,7 +32,6 @@ class PipelineShown(msgspec.Struct):
     """The passes of the run.
 
     Attributes:
-        passes: the outermost passes.
         here: the ordinal of the stop's action, or None.
         crashed: the ordinal of the innermost pass in which the tool crashes at this stop, or None.
     """
@@ -47,7 +45,6 @@ class PipelineShown(msgspec.Struct):
 
 
 def actions_text(_: RenderContext, shown: ActionsShown) -> str:
-    """Return the text of ``info actions``."""
     found = shown.found
     if not found.actions:
         return _none_text(found)
@@ -101,7 +98,6 @@ def _action_object(action: ListedAction) -> object:
 
 
 def pipeline_text(_: RenderContext, shown: PipelineShown) -> str:
-    """Return the text of ``info pipeline``."""
     if not shown.passes:
         return "No pass runs."
     rows = list(_levels(shown.passes))

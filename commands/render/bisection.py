@@ -39,8 +39,6 @@ _VERDICTS = {
 
 
 class Bisected(msgspec.Struct):
-    """The result of a bisection."""
-
     result: Result
 
 
@@ -123,7 +121,6 @@ def _reproducer_lines(result: Result) -> list[str]:
 
 
 def bisected_text(context: RenderContext, shown: Bisected) -> str:
-    """Return the result as text, with coloured diffs."""
     screen = None if context.width is None else shutil.get_terminal_size()
     return bisection_text(shown.result, lambda line: paint_line(context, line), screen)
 
@@ -190,7 +187,6 @@ def _bar(err: TextIO) -> Generator[Report]:
 
 
 def progress_words(progress: Progress) -> str:
-    """Return the progress of a bisection as a line."""
     words = [f"{progress.phase}: {counted(progress.trials, 'trial')}"]
     how = "at least" if progress.at_least else "about"
     if progress.to_go:

@@ -17,8 +17,6 @@ _BREAKPOINT_KEYS = (
 
 
 class Breakpoints(msgspec.Struct):
-    """A list of breakpoints."""
-
     breakpoints: list[Breakpoint]
 
 
@@ -75,12 +73,12 @@ def _breakpoint_object(breakpoint: Breakpoint) -> object:
     return {key: getattr(breakpoint, key) for key in _BREAKPOINT_KEYS}
 
 
-def _breakpoints_object(listed: Breakpoints) -> object:
-    return {"breakpoints": [_breakpoint_object(each) for each in listed.breakpoints]}
-
-
 RENDERERS = (
     renders(Breakpoint, breakpoint_text, _breakpoint_object),
     renders(Ignored, ignored_text, lambda ignored: _breakpoint_object(ignored.breakpoint)),
-    renders(Breakpoints, breakpoints_text, _breakpoints_object),
+    renders(
+        Breakpoints,
+        breakpoints_text,
+        lambda listed: {"breakpoints": [_breakpoint_object(each) for each in listed.breakpoints]},
+    ),
 )

@@ -154,10 +154,8 @@ def _difference(first: Difference) -> Iterator[str]:
 
 
 def _action(action: ChangingAction) -> str:
-    about = f" on {action.op}" if action.op and action.op != action.name else ""
     place = f" at {os.path.basename(action.file)}:{action.line}:{action.col}" if action.file else ""
-    tag = "fold " if action.tag == FOLD_TAG else ""
-    return f"#{action.ordinal} {tag}{action.name or action.tag}{about}{place}"
+    return f"#{action.ordinal} {_step(action)}{place}"
 
 
 def _diff(each: FunctionComparison, is_whole: bool, paint: Paint) -> Iterator[str]:
@@ -172,7 +170,6 @@ def _diff(each: FunctionComparison, is_whole: bool, paint: Paint) -> Iterator[st
 
 
 def run_object(compared: RunComparison) -> dict[str, Any]:
-    """Return two runs as an object for JSON."""
     return {
         "a": _side_object(compared.a),
         "b": _side_object(compared.b),
@@ -248,7 +245,6 @@ def _group(group: Group) -> Iterator[str]:
 
 
 def cause_text(cause: Cause) -> str:
-    """Return a cause in one line."""
     if cause.kind == "ending":
         return cause.detail
     if cause.kind == "text":
@@ -260,13 +256,12 @@ def cause_text(cause: Cause) -> str:
     return f"{where}A {a}; B {b}"
 
 
-def _step(step: Step) -> str:
+def _step(step: Step | ChangingAction) -> str:
     about = f" on {step.op}" if step.op and step.op != step.name else ""
     return f"{'fold ' if step.tag == FOLD_TAG else ''}{step.name or step.tag}{about}"
 
 
 def suite_object(compared: SuiteComparison) -> dict[str, Any]:
-    """Return two suites as an object for JSON."""
     return {
         "pairs": [
             {

@@ -14,13 +14,10 @@ _CONTEXT = 3  # unchanged lines around a change
 
 
 class EditsShown(msgspec.Struct):
-    """The edits of a timeline."""
-
     edits: list[Edited]
 
 
 def edition_text(context: RenderContext, edition: Edition) -> str:
-    """Return the text of ``edit-ir`` and ``apply-pass``."""
     edited = edition.edited
     where = f"{edited.when} #{edited.ordinal} {edited.name}"
     end = f"Branch {edition.branch} begins with this edit of {edited.target} {where}."
@@ -28,7 +25,6 @@ def edition_text(context: RenderContext, edition: Edition) -> str:
 
 
 def edits_text(_: RenderContext, shown: EditsShown) -> str:
-    """Return the text of ``info edits``."""
     if not shown.edits:
         return "There are no edits on this timeline."
     return "\n".join(f"{number}: {_edit(one)}" for number, one in enumerate(shown.edits, 1))

@@ -8,7 +8,6 @@ from actiondbg.statistics.event_probe import ProbeResult, why_refused
 
 
 def event_lines(tried: Iterable[ProbeResult]) -> str:
-    """Return one line for each event that was tried."""
     rows = [(one.asked.name, one.asked.kind, _tried_words(one)) for one in tried]
     return "\n".join(f"{name:<24}  {kind:<8}  {words}" for name, kind, words in rows)
 

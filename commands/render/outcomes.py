@@ -25,15 +25,11 @@ _TOTALS = ("attempts", "succeeded", "unchanged", "failed", "skipped", "changes",
 
 
 class OutcomeShown(msgspec.Struct):
-    """The outcome of the action of a stop."""
-
     stop: Stop
     outcome: Outcome
 
 
 class ChangesShown(msgspec.Struct):
-    """The changes of the selected action."""
-
     ordinal: int
     changes: Changes
 
@@ -44,8 +40,6 @@ class StatisticsShown(msgspec.Struct):
     Attributes:
         kind: "pattern", "pass" or "fold".
         glob: the selected names; None for all.
-        rows: one row a name.
-        total: the sums over the rows.
     """
 
     kind: str
@@ -55,8 +49,6 @@ class StatisticsShown(msgspec.Struct):
 
 
 class CycleShown(msgspec.Struct):
-    """A cycle of actions, or None."""
-
     cycle: Cycle | None
 
 
@@ -64,7 +56,6 @@ class CycleShown(msgspec.Struct):
 
 
 def outcome_text(_: RenderContext, shown: OutcomeShown) -> str:
-    """Return the text of ``info outcome``."""
     stop, count = shown.stop, shown.stop.change_count
     head = f"#{stop.ordinal} {stop.tag} ({stop.name or 'nameless'})"
     lines = [f"{head}: {result_words(shown.outcome, count)}"]
@@ -88,7 +79,6 @@ def _outcome_object(shown: OutcomeShown) -> object:
 
 
 def changes_text(_: RenderContext, shown: ChangesShown) -> str:
-    """Return the text of ``info changes``."""
     found: Changes = shown.changes
     if not found.total and not found.undated:
         return f"#{shown.ordinal} has changed nothing so far."
@@ -111,10 +101,6 @@ def changes_text(_: RenderContext, shown: ChangesShown) -> str:
             "does not hold the times of changes"
         )
     return "\n".join(lines)
-
-
-def _changes_object(shown: ChangesShown) -> object:
-    return {"ordinal": shown.ordinal, **msgspec.to_builtins(shown.changes)}
 
 
 # --- statistics ------------------------------------------------------------------
@@ -190,7 +176,11 @@ def _cycle_object(shown: CycleShown) -> object:
 
 RENDERERS = (
     renders(OutcomeShown, outcome_text, _outcome_object),
-    renders(ChangesShown, changes_text, _changes_object),
+    renders(
+        ChangesShown,
+        changes_text,
+        lambda shown: {"ordinal": shown.ordinal, **msgspec.to_builtins(shown.changes)},
+    ),
     renders(StatisticsShown, statistics_text, _statistics_object),
     renders(CycleShown, cycle_text, _cycle_object, fits=True),
 )

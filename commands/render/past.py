@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from actiondbg.analysis.history import History
 from actiondbg.commands.render.ir.excerpt import Words, compare_words
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.stop import outcome_lines, result_words
@@ -24,7 +25,7 @@ from actiondbg.support.counts import counted, plural
 if TYPE_CHECKING:
     from actiondbg.analysis.attempts import Attempt, AttemptedPlace, Group, PatternAttempts
     from actiondbg.analysis.contrast import Contrast
-    from actiondbg.analysis.history import Event, History
+    from actiondbg.analysis.history import Event
     from actiondbg.ir.diff import Diff, Row
     from actiondbg.session.past.failure_return import FailureReturn
 
@@ -39,7 +40,6 @@ class AttemptsShown(msgspec.Struct):
     """Past attempts of a pattern: each in a line, or grouped.
 
     Attributes:
-        attempts: the attempts that have ended.
         each: whether each is listed.
         inside: whether the stop is inside an action, which may be an attempt that has not ended.
         contrast: of a failure without a reason; None if there is none.
@@ -57,12 +57,6 @@ class AttemptsShown(msgspec.Struct):
     where: str = ""
     elsewhere: list[AttemptedPlace] = msgspec.field(default_factory=list["AttemptedPlace"])
     has_next: bool = False
-
-
-class HistoryShown(msgspec.Struct):
-    """The history of an operation."""
-
-    history: History
 
 
 class DiffShown(msgspec.Struct):
@@ -210,8 +204,7 @@ def _share(part: int, whole: int) -> str:
 # --- the history of an operation ----------------------------------------------------
 
 
-def history_text(context: RenderContext, shown: HistoryShown) -> str:
-    history = shown.history
+def history_text(context: RenderContext, history: History) -> str:
     rows = [(f"#{each.ordinal}", _event_words(each), _who(each)) for each in history.events]
     widths = [max((len(row[column]) for row in rows), default=0) for column in (0, 1)]
     lines = [operation(history.id, history.op)]
@@ -304,7 +297,6 @@ def stdout_paint(no_color: bool) -> Callable[[str], str]:
 
 
 def paint_line(context: RenderContext, line: str) -> str:
-    """Colour a line of a unified diff."""
     if line[:1] == " ":
         return " " + context.paint(line[1:])
     return _in_color(context, line[:1], line)
@@ -381,17 +373,6 @@ def _attempts_object(shown: AttemptsShown) -> object:
     }
 
 
-def _history_object(shown: HistoryShown) -> object:
-    history = shown.history
-    return {
-        "id": history.id,
-        "op": history.op,
-        "events": msgspec.to_builtins(history.events),
-        "madeFrom": list(history.made_from),
-        "became": list(history.became),
-    }
-
-
 def diff_object(diff: Diff, context: int) -> object:
     return {
         "ordinal": diff.ordinal,
@@ -403,6 +384,6 @@ def diff_object(diff: Diff, context: int) -> object:
 
 RENDERERS = (
     renders(AttemptsShown, attempts_text, _attempts_object),
-    renders(HistoryShown, history_text, _history_object),
+    renders(History, history_text),
     renders(DiffShown, diff_text, lambda shown: diff_object(shown.diff, shown.context), fits=True),
 )

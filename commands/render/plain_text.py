@@ -20,8 +20,6 @@ class Text(msgspec.Struct):
 
 
 class SettingsShown(msgspec.Struct):
-    """Settings by name."""
-
     settings: dict[str, str]
 
 
@@ -33,15 +31,11 @@ class Facts(msgspec.Struct):
 
 
 class Display(msgspec.Struct):
-    """A command line that runs at each stop."""
-
     id: int
     command: str
 
 
 class Displays(msgspec.Struct):
-    """A list of displays."""
-
     displays: list[Display]
 
 
@@ -63,7 +57,6 @@ class Alias(msgspec.Struct, frozen=True):
 
     Attributes:
         kind: whether the line has places for arguments.
-        name: one word.
         line: the command line; in a macro, ``{1}`` is the place of the first argument, and
             ``{{1}}`` that text itself.
     """
@@ -74,8 +67,6 @@ class Alias(msgspec.Struct, frozen=True):
 
 
 class Aliases(msgspec.Struct):
-    """A list of aliases or of macros."""
-
     kind: AliasKind
     aliases: list[Alias]
 

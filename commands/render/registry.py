@@ -46,13 +46,7 @@ _TOPICS = (
 _RENDERERS = {each.kind: each for topic in _TOPICS for each in topic.RENDERERS}
 
 
-def add(renderer: Renderer) -> None:
-    """Register the renderer of another type of results."""
-    _RENDERERS[renderer.kind] = renderer
-
-
 def kinds() -> list[type[object]]:
-    """Return the registered types of results."""
     return list(_RENDERERS)
 
 

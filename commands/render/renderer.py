@@ -73,7 +73,6 @@ class Renderer(msgspec.Struct, frozen=True):
     """The renderer of a type of results and its subclasses.
 
     Attributes:
-        kind: the type.
         show: writes a result as text.
         json: returns a result for JSON, given the redirection of its text.
     """
@@ -93,8 +92,6 @@ def renders(
     """Return a renderer from a function that returns the complete text.
 
     Args:
-        kind: the type of the results.
-        text: returns the text.
         json: returns an object that msgspec can encode; by default the fields of a struct.
         fits: whether the lines may not be broken to fit a terminal, as those of IR, or fit already.
     """

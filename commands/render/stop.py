@@ -71,7 +71,6 @@ class Reproduced(msgspec.Struct):
 
 
 def stop_text(context: RenderContext, stop: Stop) -> str:
-    """Return the text of a stop."""
     if stop.when == "exit":
         lines = [stop.message or f"The tool exited with status {stop.status}."]
         lines += _never_hit_lines(context, stop)

@@ -16,7 +16,6 @@ def aligned(rows: Sequence[Sequence[str]], left: Collection[int] | None = None) 
     """Return the lines of a table, whose columns have two blanks between them.
 
     Args:
-        rows: the cells.
         left: the indices of the columns that are aligned left; None for the last. The others are
             aligned right.
     """

@@ -13,20 +13,14 @@ from actiondbg.protocol import MLIRContext, Thread
 
 
 class ProcessesShown(msgspec.Struct):
-    """The processes of the program that were debugged."""
-
     processes: list[FollowedProcess]
 
 
 class ContextsShown(msgspec.Struct):
-    """The MLIR contexts of the process."""
-
     contexts: list[MLIRContext]
 
 
 class ThreadsShown(msgspec.Struct):
-    """The threads that ran actions."""
-
     threads: list[Thread]
 
 

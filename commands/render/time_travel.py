@@ -21,30 +21,16 @@ class CheckpointsShown(msgspec.Struct):
 
 
 class SkipRulesShown(msgspec.Struct):
-    """The standing skip rules."""
-
     rules: list[SkipRule]
 
 
-def rule_text(_: RenderContext, rule: SkipRule) -> str:
-    """Return the text of ``set skip``."""
-    return f"Skip rule {rule.id}: {rule.text}"
-
-
 def rules_text(_: RenderContext, shown: SkipRulesShown) -> str:
-    """Return the text of ``show skip``."""
     if not shown.rules:
         return "There are no skip rules."
     return "\n".join(f"{rule.id}: {rule.text}" for rule in shown.rules)
 
 
-def checkpoint_text(_: RenderContext, made: Checkpoint) -> str:
-    """Return the text of ``checkpoint``."""
-    return f"Checkpoint {made.number}, {_place(made)}"
-
-
 def checkpoints_text(_: RenderContext, shown: CheckpointsShown) -> str:
-    """Return the text of ``info checkpoints``."""
     branches = {one.branch for one in shown.checkpoints}
     lines = [
         f"{one.number}: {_place(one)}" + (f", branch {one.branch}" if branches != {1} else "")
@@ -65,7 +51,6 @@ def _place(made: Checkpoint) -> str:
 
 
 def timeline_text(_: RenderContext, timeline: Timeline) -> str:
-    """Return the text of ``info timeline``."""
     lines = [
         f"{'*' if one.number == timeline.current else ' '} {_branch(one)}"
         for one in timeline.branches
@@ -111,9 +96,9 @@ def _timeline_object(timeline: Timeline) -> object:
 
 
 RENDERERS = (
-    renders(Checkpoint, checkpoint_text),
+    renders(Checkpoint, lambda _, made: f"Checkpoint {made.number}, {_place(made)}"),
     renders(CheckpointsShown, checkpoints_text),
     renders(Timeline, timeline_text, _timeline_object),
-    renders(SkipRule, rule_text),
+    renders(SkipRule, lambda _, rule: f"Skip rule {rule.id}: {rule.text}"),
     renders(SkipRulesShown, rules_text),
 )

@@ -90,7 +90,6 @@ def _value(value: object) -> str:
 
 
 def unit_text(context: RenderContext, unit: Unit) -> str:
-    """Return an IR unit as one line."""
     place = place_words(unit.location, context.session.target.argv, "  ")
     lines = (unit.text or unit.name or "").strip().splitlines() or [""]
     number = f" @{unit.id}" if unit.id is not None and unit.kind == "operation" else ""

@@ -156,7 +156,6 @@ def place(step: Step) -> str:
 
 
 def call_text(symbol: str, input: Input) -> str:
-    """Return a call as a person reads it."""
     arguments = ", ".join(_argument(each, input) for each in input.arguments)
     return f"@{symbol}({arguments})"
 
@@ -186,7 +185,6 @@ def _values(values: tuple[int | float, ...]) -> str:
 
 
 def validation_object(found: Validation) -> dict[str, Any]:
-    """Return a validation for JSON."""
     culprit = found.culprit
     return {
         "verdict": found.verdict,

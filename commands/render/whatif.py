@@ -28,7 +28,6 @@ class ComparisonShown(msgspec.Struct):
     """A comparison.
 
     Attributes:
-        comparison: the runs.
         all: whether all operations are shown whose numbers differ.
         notes: sentences below the table.
         diffs: of the alternatives, if they are wanted; instead of a diff the sentence why there is
@@ -49,8 +48,6 @@ class ApplicableShown(msgspec.Struct):
 
 
 class PatternsShown(msgspec.Struct):
-    """The patterns that a pass will apply."""
-
     patterns: list[ApplicablePattern]
 
 
@@ -157,7 +154,6 @@ def _comparison_text(context: RenderContext, shown: ComparisonShown) -> str:
 
 
 def comparison_object(shown: ComparisonShown) -> dict[str, object]:
-    """Return a comparison for JSON."""
     found = shown.comparison.as_json()
     if shown.diffs:
         found["diffs"] = [None if isinstance(diff, str) else diff.unified() for diff in shown.diffs]
@@ -191,12 +187,9 @@ def _applicable_text(_: RenderContext, shown: ApplicableShown) -> str:
     more = "; --all lists the others" if rest and not shown.all else ""
     lines.append(f"Of {counted(len(shown.tried), 'pass')}, {', '.join(parts)}{more}.")
     if shown.all:
-        lines += [_other_line(one) for one in shown.tried if one.result != "changed"]
+        for one in (each for each in shown.tried if each.result != "changed"):
+            lines.append(f"  {one.name}: {one.result}{f': {one.reason}' if one.reason else ''}")
     return "\n".join(lines)
-
-
-def _other_line(one: TriedPass) -> str:
-    return f"  {one.name}: {one.result}{f': {one.reason}' if one.reason else ''}"
 
 
 def _patterns_text(_: RenderContext, shown: PatternsShown) -> str:

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
 
 BISECTION = Topic("Bisection")
+_SEARCH = (  # options that are arguments of actiondbg.bisect
+    *("mode", "tag", "name", "func", "always", "jobs", "timeout", "max_trials", "max_seconds"),
+    *("repeat", "no_fork", "resume", "reduce", "dask"),
+)
 
 
 class BisectOptions(OracleOptions):
@@ -151,20 +155,4 @@ def prepared_search(options: BisectOptions) -> partial[Result]:
     """Return ``actiondbg.bisect`` with the arguments that select and control the search."""
     from actiondbg.bisection.api import bisect
 
-    return partial(
-        bisect,
-        mode=options.mode,
-        tag=options.tag,
-        name=options.name,
-        func=options.func,
-        always=options.always,
-        jobs=options.jobs,
-        timeout=options.timeout,
-        max_trials=options.max_trials,
-        max_seconds=options.max_seconds,
-        repeat=options.repeat,
-        no_fork=options.no_fork,
-        resume=options.resume,
-        reduce=options.reduce,
-        dask=options.dask,
-    )
+    return partial(bisect, **{name: getattr(options, name) for name in _SEARCH})

@@ -31,7 +31,7 @@ def display(console: Console, options: DisplayOptions) -> Displays | Display | D
     """Run COMMAND at each stop, including the current one; without COMMAND, list displays."""
     if not options.text:
         return Displays(console.displays.all())
-    _check(console.interpreter.check(options.text))
+    _check(console.interpreter.parse(options.text).command)
     added = console.displays.add(options.text)
     return run_display(console, added) if console.session.state == "stopped" else added
 

@@ -69,7 +69,6 @@ def edit_text(console: Console, text: str) -> str:
 
 
 def _editor(console: Console) -> list[str]:
-    """Return the command of the user's editor."""
     for name in ("VISUAL", "EDITOR"):
         if words := shlex.split(os.environ.get(name, "")):
             return words

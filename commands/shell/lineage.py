@@ -25,8 +25,6 @@ LINEAGE = Topic(PAST.category)
 
 
 class LineageOptions(Options):
-    """The options of all commands about lineage."""
-
     target: str = positional(
         "cursor|@ID|%SSA|@SYMBOL|[FILE:]LINE",
         default="cursor",

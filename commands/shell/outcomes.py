@@ -72,8 +72,6 @@ def changes(console: Console, options: ChangesOptions) -> ChangesShown:
 
 
 class NamesOptions(Options):
-    """The options common to ``info patterns``, ``info passes`` and ``info folds``."""
-
     sort: Sort = option(
         "COLUMN",
         default="attempts",

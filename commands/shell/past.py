@@ -13,7 +13,7 @@ from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.declaration import Topic
 from actiondbg.commands.interpreter.options import Options, flag, option, positional, rest
 from actiondbg.commands.render.legalization.explanation_text import ExplanationShown
-from actiondbg.commands.render.past import AttemptsShown, DiffShown, HistoryShown
+from actiondbg.commands.render.past import AttemptsShown, DiffShown
 from actiondbg.commands.render.validation import ActionJudged
 from actiondbg.commands.shell.ir import place_of
 from actiondbg.errors import NotRecorded, UsageError
@@ -22,6 +22,7 @@ from actiondbg.support.globs import is_literal
 if TYPE_CHECKING:
     from actiondbg.analysis.attempts import PatternAttempts
     from actiondbg.analysis.contrast import Contrast, Example
+    from actiondbg.analysis.history import History
     from actiondbg.commands.interpreter.console import Console
     from actiondbg.ir.diff import Diff
     from actiondbg.process.stop import Stop
@@ -153,7 +154,6 @@ def _without_attempts(
 
 
 def _file_and_line(location: str | None) -> tuple[str, int | None]:
-    """Return the file and the first line of a location."""
     terms = parse_spec(location) if location else []
     return (terms[0].path or "", terms[0].line) if terms else ("", None)
 
@@ -262,7 +262,7 @@ class HistoryOptions(Options):
 
 
 @PAST.command("history", example="history @12", redirects=True, reads=True)
-def history(console: Console, options: HistoryOptions) -> HistoryShown | None:
+def history(console: Console, options: HistoryOptions) -> History | None:
     """Show the history of an operation, by default the cursor's: the actions that created, changed,
     moved, replaced or erased it. With other arguments, or when the tool is not stopped, list, run
     or edit earlier command lines.
@@ -270,12 +270,12 @@ def history(console: Console, options: HistoryOptions) -> HistoryShown | None:
     text, session = options.text.strip(), console.session
     if _OPERATION.fullmatch(text) or (not text and session.state == "stopped"):
         with console.progress.shown():
-            return HistoryShown(session.past.history(text or "cursor"))
+            return session.past.history(text or "cursor")
     if console.shell is not None:
         console.run_builtin(f"history {text}")
         return None
     with console.progress.shown(), session.cursor.at(place_of(console, text or "cursor")):
-        return HistoryShown(session.past.history())
+        return session.past.history()
 
 
 class ValidateOptions(Options):

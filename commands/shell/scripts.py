@@ -27,7 +27,9 @@ class SourceOptions(Options):
 @SCRIPTS.command("source", example="source steps.adbg")
 def source(console: Console, options: SourceOptions) -> None:
     """Run the commands of a file."""
-    console.interpreter.source(options.file)
+    with open(os.path.expanduser(options.file), encoding="utf-8-sig", errors="replace") as file:
+        text = file.read()
+    console.interpreter.run_script(text, options.file)
 
 
 class EchoOptions(Options):

@@ -37,8 +37,6 @@ docs/suites.md describes suites.
 
 
 class CoverageOptions(Options):
-    """The options of ``actiondbg suite coverage``."""
-
     suite: Path = positional("DIR", help="a suite")
     kind: Literal["pattern", "pass", "fold"] | None = option(
         help="only patterns, passes, or the folds of operations"

@@ -22,8 +22,6 @@ exit status: 0 success, 1 error, 2 bad usage. docs/suites.md describes suites.
 
 
 class ListOptions(Options):
-    """The options of ``actiondbg suite list``."""
-
     suite: Path = positional("DIR", help="a suite")
     missing: bool = flag(help="only runs without a recording, or with an incomplete one, and why")
     json: bool = flag(help="print one JSON object a line")

@@ -21,8 +21,6 @@ exit status: 0 success, 1 error, 2 bad usage. docs/suites.md describes suites.
 
 
 class MergeOptions(Options):
-    """The options of ``actiondbg suite merge``."""
-
     output: Path = option("-o", "--output", "DIR", help="the folder of the new suite")
     suites: tuple[str, ...] = positional("SUITE", required=True, help="suites to join")
 

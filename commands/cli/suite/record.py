@@ -55,8 +55,6 @@ def _size(text: str) -> int:
 
 
 class RecordOptions(Options):
-    """The options of ``actiondbg suite record``."""
-
     output: Path = option("-o", "--output", "DIR", help="the folder of the suite")
     resume: bool = flag(
         help="add to a suite; a command that runs again replaces its earlier recording"
@@ -141,7 +139,6 @@ def _record(options: RecordOptions, command: list[str], folder: SuiteFolder) -> 
 
 
 def _words(options: RecordOptions) -> list[str]:
-    """Return the options that each shard is recorded with."""
     words = ["--ir", options.ir]
     words += [] if options.limit is None else ["--limit", str(options.limit)]
     words += [] if options.follow is None else ["--follow", options.follow]

@@ -170,35 +170,25 @@ class StepArguments(InSession, frozen=True, kw_only=True):
     count: Count = 1
 
 
+_FORWARD = {
+    "event": "step {}",
+    "action": "next {}",
+    "parent": "finish {}",
+    "change": "next-change {}",
+    "success": "next-success",
+}
+_BACK = {"event": "reverse-step {}", "action": "reverse-next {}", "parent": "reverse-finish {}"}
+
+
 @SESSIONS.tool("step")
 def step(desk: Desk, given: StepArguments) -> object:
     """Step by events, actions, parents or changes, forwards or back."""
-    console, count = desk.console, given.count
-    if given.back:
-        match given.unit:
-            case "event":
-                return time_travel.reverse_step(console, controls.StepOptions(count=count))
-            case "action":
-                return time_travel.reverse_next(console, controls.StepOptions(count=count))
-            case "parent":
-                options = controls.FinishOptions(count=count)
-                return time_travel.reverse_finish(console, options)
-            case _:
-                raise UsageError(
-                    f"step goes back by event, action or parent, not by {given.unit}: use one of "
-                    "them."
-                )
-    match given.unit:
-        case "event":
-            return controls.step(console, controls.StepOptions(count=count))
-        case "action":
-            return controls.next_(console, controls.StepOptions(count=count))
-        case "parent":
-            return controls.finish(console, controls.FinishOptions(count=count))
-        case "change":
-            return controls.next_change(console, controls.NextChangeOptions(count=count))
-        case "success":
-            return controls.next_success(console, controls.NextSuccessOptions(text=""))
+    command = (_BACK if given.back else _FORWARD).get(given.unit)
+    if command is None:
+        raise UsageError(
+            f"step goes back by event, action or parent, not by {given.unit}: use one of them."
+        )
+    return run_line(desk, command.format(given.count))
 
 
 class ShowIRArguments(InSession, frozen=True, kw_only=True):

@@ -37,7 +37,6 @@ class Block(msgspec.Struct):
     """Consecutive lines of IR, the result of ``around`` and ``list PLACE``.
 
     Attributes:
-        excerpt: the lines.
         cursor: the operation id of the cursor, or None.
     """
 
@@ -126,7 +125,6 @@ def excerpt_text(excerpt: Excerpt, style: ExcerptStyle, arrow: str = "-->") -> l
 
 
 def definitions_text(definitions: Sequence[Line], style: ExcerptStyle) -> list[str]:
-    """Return definitions that lie further away, dimmed."""
     texts: list[str] = []
     for line in definitions:
         text = style.aliases.shorten(line.text.split("\n")[0])

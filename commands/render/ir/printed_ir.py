@@ -31,7 +31,6 @@ class IRWriter:
     """A file-like object that writes IR with gutter and colours.
 
     Args:
-        out: the stream to write to.
         mark: first and last line of the cursor's operation, from 1; None: no gutter.
         style: the name of a style; None: no colours.
     """

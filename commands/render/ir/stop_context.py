@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from actiondbg.commands.render.renderer import RenderContext
     from actiondbg.process.stop import Stop
     from actiondbg.protocol import Change, Excerpt, Line
+    from actiondbg.session.debug_session import DebugSession
 
 _MOST_CHANGES = 1000  # read to mark lines
 _MOST_ERASED = 6  # lines that are gone, shown among those that are there
@@ -42,7 +43,6 @@ class StopContext:
     """Shows the IR at each stop, compared with what was shown before.
 
     Attributes:
-        aliases: the short names of long attributes.
         in_pane: whether a pane of the full-screen view shows the IR instead.
     """
 
@@ -178,21 +178,27 @@ def hidden_lines(id: int | None, name: str | None, excerpt: Excerpt) -> list[str
 
 
 def _lines_before(context: RenderContext, stop: Stop, changes: list[Change]) -> list[Line]:
+    """Return the lines before an action where lines are missing after it."""
+    is_gone = any(change.kind in ("erased", "replaced") for change in changes)
+    if stop.tag not in _SMALL or not is_gone:
+        return []
+    count, elide = int(context.settings["context"]), context.settings.limit("elide")
+    return lines_before(context.session, stop, count, elide)
+
+
+def lines_before(session: DebugSession, stop: Stop, count: int, elide: int | None) -> list[Line]:
     """Return the lines around the operation of an action as they were before it.
 
-    They are read where lines are missing after it, and none were shown before it.
+    There are none in a recording, or of a tool that is not replayed.
     """
-    is_gone = any(change.kind in ("erased", "replaced") for change in changes)
-    if stop.id is None or stop.tag not in _SMALL or not is_gone:
+    if stop.id is None:
         return []
-    count = int(context.settings["context"])
-    elide = context.settings.limit("elide")
     message = GetExcerpt(id=stop.id, before=count, after=count)
     if elide is not None:
         message.elide = elide
     try:
-        return context.session.past.excerpt_before(stop, message).lines
-    except ActiondbgError:  # a recording, or a tool that is not replayed
+        return session.past.excerpt_before(stop, message).lines
+    except ActiondbgError:
         return []
 
 

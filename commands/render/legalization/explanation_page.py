@@ -83,7 +83,6 @@ def _tree(trees: Sequence[Legalization], conversion: Conversion, cause: Cause) -
 
 
 def _list(items: Iterable[Html]) -> Html:
-    """Return a list; nothing without items."""
     body = joined(*items)
     return element("ul", body) if body else body
 

@@ -10,9 +10,9 @@ import msgspec
 from actiondbg.analysis.legalization.cause import Cause, cause_of, rank, said_lines, short_name
 from actiondbg.analysis.legalization.explanation import Explanation
 from actiondbg.commands.render.renderer import RenderContext, renders
-from actiondbg.commands.render.stop import culprit_words
+from actiondbg.commands.render.stop import culprit_words, emphasize
 from actiondbg.commands.render.tables import wrapped
-from actiondbg.commands.render.terminal.output import BOLD, DIM, GREEN, RED, YELLOW, styled
+from actiondbg.commands.render.terminal.output import BOLD, DIM, GREEN, RED, YELLOW
 from actiondbg.commands.render.units import operation
 from actiondbg.protocol.legalizations import CastUnresolved
 from actiondbg.support.counts import counted, shortened
@@ -129,7 +129,6 @@ class _Text:
     """The lines of an explanation.
 
     Args:
-        context: the output.
         all: whether everything that was tried is shown, not only the way to what is missing.
     """
 
@@ -146,7 +145,7 @@ class _Text:
         unit = None if found.other is None else found.other.unit
         if unit is not None and unit.text is not None:
             lines.append(f"  {self._context.paint(_one_line(unit.text, self._context.width, ''))}")
-        return [*lines, self._styled(_hint(found), DIM)]
+        return [*lines, emphasize(self._context, _hint(found), DIM)]
 
     def failure(self, found: Explanation) -> list[str]:
         conversion, cause = found.failed, found.cause
@@ -155,7 +154,7 @@ class _Text:
         self._is_full = bool(conversion.full)
         text = headline(found)
         rows = wrapped(text, self._context.width) if self._context.width else [text]
-        lines = [self._styled(row, BOLD) for row in rows]
+        lines = [emphasize(self._context, row, BOLD) for row in rows]
         if conversion.failed is None and not cause.way:
             return lines
         lines.append(f"in {conversion_words(conversion)}")
@@ -191,7 +190,7 @@ class _Text:
             yield from (f"{indent}    {line}" for line in type_reasons(each))
         for left_out in one.left_out:
             names = ", ".join(each.name for each in left_out.generates) or "nothing"
-            head = f"{indent}  {self._styled('-', YELLOW)} {short_name(left_out.name)}"
+            head = f"{indent}  {emphasize(self._context, '-', YELLOW)} {short_name(left_out.name)}"
             yield f"{head}: left out, as it generates {names}"
         telling = next((step.tried for step in cause.way if step.legalization is one), None)
         silent: list[TriedPattern] = []
@@ -204,7 +203,8 @@ class _Text:
                 self._hidden += 1
         if silent:
             names = ", ".join(f"{short_name(each.name)} #{each.ordinal}" for each in silent)
-            yield f"{indent}  {self._styled('x', RED)} {names}: {result_words(silent[0])}"
+            mark = emphasize(self._context, "x", RED)
+            yield f"{indent}  {mark} {names}: {result_words(silent[0])}"
         for user in one.users[:_MOST_USERS]:
             place = f" at {user.location}" if user.location else ""
             yield f"{indent}  needed by {operation(user.id, user.name)}{place}"
@@ -213,7 +213,11 @@ class _Text:
         indent = "  " * depth
         number = f" #{tried.ordinal}" if tried.ordinal is not None else ""
         benefit = f", benefit {tried.benefit}" if tried.benefit is not None else ""
-        mark = self._styled("v", GREEN) if tried.result == "succeeded" else self._styled("x", RED)
+        mark = (
+            emphasize(self._context, "v", GREEN)
+            if tried.result == "succeeded"
+            else emphasize(self._context, "x", RED)
+        )
         yield f"{indent}{mark} {short_name(tried.name)}{number}{benefit}: {result_words(tried)}"
         for each in tried.types[: None if self._all else 1]:
             yield f"{indent}    {failed_type(each)}"
@@ -256,7 +260,7 @@ class _Text:
         what = operation(left.id, left.name)
         if left.count > 1:
             what = f"{left.count:,} x {left.name}, first @{left.id}"
-        yield self._styled(f"{what}: left by {conversion_words(conversion)}", BOLD)
+        yield emphasize(self._context, f"{what}: left by {conversion_words(conversion)}", BOLD)
         yield f"  {untried_words(conversion, left)}"
         for cast in left.casts:
             made = "made by it" if cast.made else "made before it"
@@ -274,7 +278,7 @@ class _Text:
             what = f"{group.count:,} x {first.op}, first {operation(first.id, None)}{place}"
         failed = ", which failed" if group.conversion.failed else ""
         by = f"{conversion_words(group.conversion)}{failed}"
-        yield self._styled(f"{what}: left by {by}", BOLD)
+        yield emphasize(self._context, f"{what}: left by {by}", BOLD)
         yield f"  {group.cause.text}"
         if later:
             last = conversion_words(later[-1].conversion)
@@ -285,26 +289,28 @@ class _Text:
 
     def _hints(self, found: Explanation) -> Iterator[str]:
         if self._hidden:
-            yield self._styled(f"{counted(self._hidden, 'other pattern')}: --all shows them", DIM)
+            yield emphasize(
+                self._context, f"{counted(self._hidden, 'other pattern')}: --all shows them", DIM
+            )
         if found.target is None and found.cause is not None and found.cause.kind == "no reason":
-            yield self._styled(
+            yield emphasize(
+                self._context,
                 "At a stop, why-not compares with attempts that matched; --native finds the last "
                 "condition.",
                 DIM,
             )
         if found.target is None and found.cause is not None and found.cause.kind == "no pattern":
-            yield self._styled(
+            yield emphasize(
+                self._context,
                 "At a stop before that pass, 'info applicable' lists passes that change the IR.",
                 DIM,
             )
         if any(each.full is None for each in found.conversions):
-            yield self._styled(
+            yield emphasize(
+                self._context,
                 "A recording holds neither types nor what the target accepts: explain a run.",
                 DIM,
             )
-
-    def _styled(self, text: str, style: str) -> str:
-        return styled(text, style) if self._context.colored else text
 
 
 def legality_words(one: Legalization, is_full: bool) -> str:
@@ -362,7 +368,6 @@ def _neighbour(op: Neighbour, is_told: bool) -> str:
 
 
 def result_words(tried: TriedPattern) -> str:
-    """Return the result of a pattern."""
     match tried.result:
         case None:
             return "was being applied when the tool stopped"

@@ -94,7 +94,6 @@ def _listing(cost: Cost, lines: Iterable[ListedLine], whole: bool) -> Iterator[s
 
 
 def headline(cost: Cost, source: SourceLines) -> str:
-    """Return the sentence about the whole."""
     profile = cost.profile
     measured = sum(entry.occurrences for entry in profile.entries)
     samples = f" in {counted(measured, 'sample')}" if profile.format == "perf script" else ""
@@ -119,7 +118,6 @@ def _some(places: Mapping[str, float]) -> str:
 
 
 def described(operation: Operation) -> str:
-    """Return the result, name and place of an operation."""
     name = f"@{operation.symbol}" if operation.symbol else operation.result
     location = operation.location.text
     place = f"line {operation.line}" if location == "unknown" else location.replace('"', "")
@@ -144,7 +142,6 @@ def _time(cost: Cost, time: float) -> str:
 
 
 def cost_object(cost: Cost) -> dict[str, object]:
-    """Return the cost for JSON."""
     source = source_lines(cost.stage)
     return {
         "format": cost.profile.format,

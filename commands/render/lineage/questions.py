@@ -127,7 +127,6 @@ def parting_place(parting: Parting) -> str:
 
 
 def groups_object(groups: Groups) -> Object:
-    """Return groups as JSON."""
     return {
         "kind": groups.kind,
         "wanted": groups.wanted,
@@ -164,7 +163,6 @@ def _parting_object(parting: Parting) -> Object:
 
 
 def operation_object(operation: Operation) -> Object:
-    """Return an operation of a stage as JSON."""
     return {
         "node": operation.node,
         "name": operation.name,
@@ -176,7 +174,6 @@ def operation_object(operation: Operation) -> Object:
 
 
 def step_object(step: Step) -> Object:
-    """Return a step as JSON."""
     return {
         "evidence": str(step.evidence),
         "source": step.source,
@@ -204,7 +201,6 @@ def kinds_lines(rows: Sequence[KindRow], every: bool) -> Iterator[str]:
 
 
 def kinds_object(rows: Iterable[KindRow]) -> list[Object]:
-    """Return the kinds as JSON."""
     return [
         {
             "kind": row.kind,
@@ -261,7 +257,6 @@ def _reasons(title: str, orphans: Sequence[Orphan], every: bool) -> Iterator[str
 
 
 def matrix_object(matrix: Matrix, unexplained: Sequence[Orphan]) -> Object:
-    """Return the summary of a matrix as JSON."""
     return {
         "level": matrix.level,
         "input": len(matrix.source),
@@ -314,7 +309,6 @@ def losses_lines(rows: Sequence[LossRow], names: LineageNames, every: bool) -> I
 
 
 def losses_object(rows: Iterable[LossRow]) -> list[Object]:
-    """Return the losses of locations as JSON."""
     return [
         {
             "pass": row.where or None,
@@ -337,6 +331,5 @@ def losses_object(rows: Iterable[LossRow]) -> list[Object]:
 
 
 def _listed(words: Sequence[str]) -> str:
-    """Return some words as a list."""
     more = f" and {len(words) - MOST} more" if len(words) > MOST else ""
     return ", ".join(words[:MOST]) + more

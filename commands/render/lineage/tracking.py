@@ -44,8 +44,6 @@ class PictureWritten(msgspec.Struct):
     """The files of a picture of a lineage.
 
     Attributes:
-        files: their paths.
-        boxes: the number of boxes that are drawn.
         note: a sentence if operations are summarised; else empty.
     """
 
@@ -55,7 +53,6 @@ class PictureWritten(msgspec.Struct):
 
 
 def answer_text(context: RenderContext, found: TrackAnswer) -> str:
-    """Return the text of ``track``, ``track-back`` and ``related``."""
     return "\n".join(answer_lines(found, context.width, colored=context.colored))
 
 
@@ -144,7 +141,6 @@ def _why(losses: Sequence[AnsweredLoss]) -> str:
 
 
 def picture_text(_: RenderContext, written: PictureWritten) -> str:
-    """Return the text of ``lineage``."""
     boxes = counted(written.boxes, "box")
     note = f" {written.note}" if written.note else ""
     return f"Wrote {', '.join(written.files)}: {boxes}.{note}"

@@ -150,7 +150,6 @@ def _described(one: Difference) -> str:
 def coverage_json(
     found: Coverage, kinds: Sequence[Kind], states: Sequence[State]
 ) -> dict[str, object]:
-    """Return a coverage for JSON."""
     return {
         "runs": found.runs,
         "tests": found.tests,
@@ -172,10 +171,8 @@ def coverage_json(
 
 
 def difference_json(found: Sequence[Difference]) -> list[object]:
-    """Return differences for JSON."""
     return [{**msgspec.to_builtins(one), "gain": one.is_gain} for one in found]
 
 
 def counted_text(counts: Sequence[Counted]) -> str:
-    """Return texts with their counts, in one line."""
     return "; ".join(f"{one.times:,}: {one.text or '(none)'}" for one in counts)

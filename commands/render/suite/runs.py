@@ -54,7 +54,6 @@ def _some(words: Sequence[str]) -> str:
 
 
 def run_lines(runs: Sequence[Run]) -> list[str]:
-    """Return a table of runs."""
     head = ("run", "end", "actions", "seconds", "test")
     rows = [
         (

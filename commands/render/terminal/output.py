@@ -27,7 +27,6 @@ RED, GREEN, YELLOW = "31", "32", "33"
 
 
 def styled(text: str, style: str) -> str:
-    """Return a text with the escape sequences of a style around it."""
     return f"\x1b[{style}m{text}\x1b[0m" if text else text
 
 
@@ -165,7 +164,6 @@ def terminal_width() -> int | None:
 
 
 def _terminal_size() -> tuple[int, int]:
-    """Return the columns and the rows of the terminal."""
     import shutil  # late: a recording begins without it
 
     return shutil.get_terminal_size()

@@ -31,10 +31,6 @@ class ProgressLine:
 
     Args:
         out: the stream, on which nothing is written unless it is a terminal.
-        enabled: whether a line is wanted.
-
-    Attributes:
-        shows: whether lines are shown.
     """
 
     def __init__(self, out: TextIO, enabled: bool = True) -> None:
@@ -50,22 +46,18 @@ class ProgressLine:
         """Show the text and the seconds so far, while the block runs.
 
         Args:
-            text: the line.
             late: the whole seconds after which it appears.
         """
         if not self.shows:
             yield
             return
-        self.begin(text, late)
+        self._begin(text, late)
         try:
             yield
         finally:
-            self.end()
+            self._end()
 
-    def begin(self, text: str, late: int = _LATE_SECONDS) -> None:
-        """Begin a wait, which ``end`` ends; see ``shown``."""
-        if not self.shows:
-            return
+    def _begin(self, text: str, late: int) -> None:
         with self._lock:
             self._erase()
             self._waits.append(_Wait(text, time.monotonic(), late))
@@ -76,15 +68,11 @@ class ProgressLine:
 
     def change(self, text: str) -> None:
         """Show another text for the inner wait."""
-        if not self.shows:
-            return
-        with self._lock:
-            self._waits[-1].text = text
+        if self.shows:
+            with self._lock:
+                self._waits[-1].text = text
 
-    def end(self) -> None:
-        """End the inner wait, and erase its line."""
-        if not self.shows:
-            return
+    def _end(self) -> None:
         with self._lock:
             self._erase()
             self._waits.pop()

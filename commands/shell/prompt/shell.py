@@ -143,7 +143,6 @@ class Shell(cmd2.Cmd):
         return self.console.quitting
 
     def ask(self, question: str) -> str:
-        """Read the answer to a question."""
         if self._full_screen is not None:
             self._full_screen.show_terminal()
         return self.read_input(question)
@@ -191,15 +190,8 @@ class Shell(cmd2.Cmd):
             items=[cmd2.CompletionItem(name) for name in names], allow_finalization=not is_open
         )
 
-    def complete_history(self, *where: object) -> cmd2.Completions:
-        """Complete an operation for our command ``history``, instead of cmd2's of that name."""
-        return self.completedefault(*where)
-
-    def complete_alias(self, *where: object) -> cmd2.Completions:
-        """Complete the interpreter's ``alias``, not cmd2's."""
-        return self.completedefault(*where)
-
-    complete_macro = complete_alias
+    # For the commands of the interpreter, not those of cmd2 with these names.
+    complete_history = complete_alias = complete_macro = completedefault
 
     # --- signals --------------------------------------------------------------
 

@@ -53,7 +53,6 @@ class PaneControl(UIControl):
 
     @property
     def height(self) -> int:
-        """Return the number of rows that were drawn last."""
         return self._size[1] if self._size is not None else 1
 
     def create_content(self, width: int, height: int) -> UIContent:
@@ -109,11 +108,9 @@ class IRPane:
         self._scrolled += rows
 
     def follow(self) -> None:
-        """Return to the cursor."""
         self._scrolled = 0
 
     def rows(self, width: int, height: int) -> Rows:
-        """Return the rows of the pane."""
         stop = stop_of(self._console)
         if stop is None:
             self._stop, self._lines = None, []

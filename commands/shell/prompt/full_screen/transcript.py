@@ -32,7 +32,6 @@ class Transcript:
         self._unread: list[str] = []
 
     def write(self, text: str) -> None:
-        """Append text."""
         self._unread.append(text)
         *lines, self._open = (self._open + text).split("\n")
         self._lines.extend(line.expandtabs() for line in lines)
@@ -55,11 +54,9 @@ class Transcript:
 
     @property
     def rows_below(self) -> int:
-        """Return the number of rows below the view."""
         return self._below
 
     def rows(self, width: int, height: int) -> list[StyleAndTextTuples]:
-        """Return the rows in view."""
         lines = [*self._lines, *([self._open.expandtabs()] if self._open else [])]
         if self._is_new:
             self._is_new = False
@@ -77,7 +74,6 @@ class Transcript:
 
 
 def _count(line: str, width: int) -> int:
-    """Return the number of rows of a line."""
     text = _COLOR.sub("", line) if "\x1b" in line else line
     return max(-(-len(text) // max(width, 1)), 1)
 
@@ -96,7 +92,6 @@ class TranscriptStream(io.TextIOBase):
     """A stream into a transcript, which counts as a terminal: text may be coloured.
 
     Args:
-        transcript: takes the text.
         copy_to: a stream of the terminal behind the panes.
         copies: whether the text goes there, too, as while a tool runs and nothing is drawn.
     """

@@ -62,7 +62,6 @@ class FullScreen:
     Args:
         console: the console; its output goes to a pane while the view is attached.
         session: the prompt of the shell, whose editing, history and completion the view has.
-        prompt: the text before the line.
         termination: handles the signals that end the shell.
     """
 
@@ -274,29 +273,17 @@ class FullScreen:
             self._transcript.scroll(rows)
             output.refresh()
 
-        @bindings.add("pageup")
-        def output_up(event: KeyPressEvent) -> None:
-            scroll_output(1 - output.height)
+        def scrolls(key: str, scroll: Callable[[int], None], rows: Callable[[], int]) -> None:
+            @bindings.add(key)
+            def handle(event: KeyPressEvent) -> None:
+                scroll(rows())
 
-        @bindings.add("pagedown")
-        def output_down(event: KeyPressEvent) -> None:
-            scroll_output(output.height - 1)
-
-        @bindings.add("c-up")
-        def ir_up(event: KeyPressEvent) -> None:
-            scroll_ir(-1)
-
-        @bindings.add("c-down")
-        def ir_down(event: KeyPressEvent) -> None:
-            scroll_ir(1)
-
-        @bindings.add("c-pageup")
-        def ir_page_up(event: KeyPressEvent) -> None:
-            scroll_ir(1 - ir.height)
-
-        @bindings.add("c-pagedown")
-        def ir_page_down(event: KeyPressEvent) -> None:
-            scroll_ir(ir.height - 1)
+        scrolls("pageup", scroll_output, lambda: 1 - output.height)
+        scrolls("pagedown", scroll_output, lambda: output.height - 1)
+        scrolls("c-up", scroll_ir, lambda: -1)
+        scrolls("c-down", scroll_ir, lambda: 1)
+        scrolls("c-pageup", scroll_ir, lambda: 1 - ir.height)
+        scrolls("c-pagedown", scroll_ir, lambda: ir.height - 1)
 
 
 def _title(text: str) -> Window:

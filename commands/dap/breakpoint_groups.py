@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from actiondbg.commands.dap.protocol import types
 from actiondbg.errors import ActiondbgError, UsageError
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         line: the command line of the shell that sets it, without its condition.
-        condition: of the breakpoint.
         hit_condition: the number of the hit from which on it stops.
         log: a message to log instead of stopping; ``{name}`` is a field of the action.
         cannot: why it cannot be set, or None.
@@ -43,7 +43,6 @@ class Placed(msgspec.Struct):
     """The state of a breakpoint that a client wants.
 
     Attributes:
-        wanted: the breakpoint.
         id: the number of the breakpoint in the session; None if it was refused.
         error: the reason of the refusal.
         reported: the state that was last sent to the client.
@@ -52,7 +51,9 @@ class Placed(msgspec.Struct):
     wanted: Wanted
     id: int | None = None
     error: str | None = None
-    reported: tuple[bool, str | None, Literal["pending", "failed"] | None] = (True, None, None)
+    reported: types.Breakpoint = msgspec.field(
+        default_factory=lambda: types.Breakpoint(verified=True)
+    )
 
 
 class BreakpointGroups:
@@ -90,7 +91,7 @@ class BreakpointGroups:
             each
             for group in self._groups.values()
             for each in group
-            if each.id is not None and not each.reported[0]
+            if each.id is not None and not each.reported.verified
         ]
         if not waiting or debuggee.session.state != "stopped":
             return found
@@ -130,23 +131,22 @@ class BreakpointGroups:
         if ignored:
             debuggee.session.breakpoints.set_ignore(made.id, ignored)
 
-    def _report(
-        self, debuggee: Debuggee, placed: Placed
-    ) -> tuple[bool, str | None, Literal["pending", "failed"] | None]:
+    def _report(self, debuggee: Debuggee, placed: Placed) -> types.Breakpoint:
         if placed.id is None:
-            placed.reported = False, placed.error, "failed"
-            return placed.reported
-        pending = debuggee.session.breakpoints.get(placed.id).pending
-        if pending is None:
-            placed.reported = True, None, None
+            placed.reported = types.Breakpoint(
+                verified=False, message=placed.error, reason="failed"
+            )
+        elif (pending := debuggee.session.breakpoints.get(placed.id).pending) is None:
+            placed.reported = types.Breakpoint(id=placed.id, verified=True)
         else:
-            is_final = debuggee.session.names.is_complete
-            placed.reported = False, pending, "failed" if is_final else "pending"
+            reason = "failed" if debuggee.session.names.is_complete else "pending"
+            placed.reported = types.Breakpoint(
+                id=placed.id, verified=False, message=pending, reason=reason
+            )
         return placed.reported
 
 
 def _set(debuggee: Debuggee, wanted: Wanted) -> Breakpoint:
-    """Set a breakpoint as a command line of the shell does."""
     line = wanted.line
     if wanted.condition:
         line += f" if {wanted.condition}"

@@ -45,12 +45,7 @@ class ChildSessions:
         self._without = set[str]()  # processes of the first client
 
     def owner(self, root: Client, process: FollowedProcess) -> Client | None:
-        """Return the client of a process; None if an editor is asked to start one.
-
-        Args:
-            root: the client that has started the program.
-            process: in which the tool is stopped.
-        """
+        """Return the client of a process; None if an editor is asked to start one."""
         name = process.name
         self._first = self._first or name
         if name in self._clients:
@@ -108,7 +103,6 @@ class ChildSessions:
             self._listener.close()
 
     def _offer(self, root: Client, process: FollowedProcess) -> None:
-        """Ask an editor to start a session for a process."""
         name = process.name
         self._offered[name] = threading.Timer(_PATIENCE_SECONDS, self._give_up, (name,))
         self._offered[name].daemon = True
@@ -125,7 +119,6 @@ class ChildSessions:
         root.connection.send_request("startDebugging", arguments)
 
     def _listen(self) -> int:
-        """Return the port at which children connect."""
         if self._listener is None:
             self._listener, _ = listen()
             threading.Thread(target=self._serve, args=(self._listener,), daemon=True).start()

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 
 class InitializeRequestArguments(Arguments, frozen=True):
-    """What the client is, and can do."""
-
     lines_start_at1: bool = True
     columns_start_at1: bool = True
     supports_progress_reporting: bool = False
@@ -53,8 +51,6 @@ class Client:
     """A client of the server.
 
     Args:
-        server: the server.
-        connection: of the client.
         is_child: whether the client is for one process of the program only.
 
     Attributes:
@@ -79,22 +75,18 @@ class Client:
         return found
 
     def send(self, body: EventBody) -> None:
-        """Send an event."""
         self.connection.send_event(body.event, body)
 
     def show(self, category: Category, text: str) -> None:
-        """Show text in the debug console."""
         if text:
             self.send(OutputEvent(category=category, output=text))
 
     # Lines and columns count from 1 here, and as the client wants on the wire.
 
     def line(self, number: int) -> int:
-        """Return a line for the client."""
         return number if self.info.lines_start_at1 else number - 1
 
     def column(self, number: int) -> int:
-        """Return a column for the client."""
         return number if self.info.columns_start_at1 else number - 1
 
     def own_line(self, number: int) -> int:

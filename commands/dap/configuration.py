@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from actiondbg.commands.dap.protocol.base import Arguments
-
-Allowed = Literal["shell", "py", "native", "redirection"]
+from actiondbg.commands.interpreter.permissions import Permission
 
 
 class Configuration(Arguments, frozen=True):
@@ -31,25 +30,18 @@ class Configuration(Arguments, frozen=True):
     ir_lines: int = 200
     print_stops: bool = True
     init_commands: tuple[str, ...] = ()
-    allow: tuple[Allowed, ...] = ()
+    allow: tuple[Permission, ...] = ()
 
 
 class LaunchRequestArguments(Configuration, frozen=True):
     """The configuration of a session of a tool or a recording.
 
     Attributes:
-        tool: the tool, by its name or path.
-        args: its arguments.
-        recording: a recording, in place of a tool.
-        partial: read a damaged recording up to the damage.
-        cwd: the working directory.
         env: variables to add to the environment; null removes one.
-        stdin: a file for the standard input of the tool.
         skip: a SPEC each: actions to skip.
         skips: a file of ``save skips``.
         edits: a file of ``save edits``.
         follow: a glob of the processes to debug, of a program that starts tools.
-        randomize: randomize the addresses of the tool.
         without: capabilities of the agent to switch off.
         no_debug: run the tool without a stop.
     """

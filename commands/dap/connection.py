@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from actiondbg.commands.dap.protocol.base import Event, IncomingMessage, Request, Response
+from actiondbg.commands.dap.protocol.base import IncomingMessage, OutgoingMessage
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import ActiondbgError
 from actiondbg.support.decoders import decoder_of
@@ -61,7 +61,6 @@ def _length(value: bytes) -> int:
 
 
 def framed(content: bytes) -> bytes:
-    """Return a message for the stream."""
     return b"Content-Length: %d\r\n\r\n%b" % (len(content), content)
 
 
@@ -94,7 +93,6 @@ class Connection:
         ]
 
     def start(self) -> None:
-        """Begin to read and to write."""
         for each in self._threads:
             each.start()
 
@@ -102,9 +100,8 @@ class Connection:
         self, to: IncomingMessage, body: object = None, *, error: str | None = None
     ) -> None:
         """Send the response to a request; with an error, one without success."""
-        with self._lock:
-            response = Response(
-                seq=self._next(),
+        self._send(
+            OutgoingMessage(
                 type="response",
                 request_seq=to.seq,
                 success=error is None,
@@ -112,18 +109,14 @@ class Connection:
                 message=error,
                 body=body,
             )
-            self._put(response)
+        )
 
     def send_event(self, name: str, body: object) -> None:
-        """Send an event."""
-        with self._lock:
-            self._put(Event(seq=self._next(), type="event", event=name, body=body))
+        self._send(OutgoingMessage(type="event", event=name, body=body))
 
     def send_request(self, command: str, arguments: object) -> None:
         """Send a reverse request; the response is a message like others."""
-        with self._lock:
-            number = self._next()
-            self._put(Request(seq=number, type="request", command=command, arguments=arguments))
+        self._send(OutgoingMessage(type="request", command=command, arguments=arguments))
 
     def close(self) -> None:
         """Send what is unsent, and close the connection."""
@@ -131,20 +124,17 @@ class Connection:
             self._add(None)
         self._threads[1].join(_END_SECONDS)
         self._is_closed = True
-        for stream in (self._writer, self._reader):
-            # The reader is in use by its thread, which a closed stream would not wake.
-            with contextlib.suppress(OSError, ValueError):
-                if stream is self._writer:
-                    stream.close()
+        # The reader is in use by its thread, which a closed stream would not wake.
+        with contextlib.suppress(OSError, ValueError):
+            self._writer.close()
 
-    def _next(self) -> int:
-        self._number += 1
-        return self._number
-
-    def _put(self, message: msgspec.Struct) -> None:
-        with _encoding:
-            content = self._encoder.encode(message)
-        self._add(framed(content))
+    def _send(self, message: OutgoingMessage) -> None:
+        with self._lock:
+            self._number += 1
+            message.seq = self._number
+            with _encoding:
+                content = self._encoder.encode(message)
+            self._add(framed(content))
 
     def _add(self, content: bytes | None) -> None:
         while not self._is_closed:

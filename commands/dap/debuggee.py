@@ -43,9 +43,6 @@ Show = Callable[[Literal["stdout", "stderr"], str], None]
 class ProgramOutput:
     """Pipes for the standard streams of the tool, whose content a thread shows.
 
-    Args:
-        show: takes the name of the stream, and text.
-
     Attributes:
         stdout: the end of a pipe for the tool.
         stderr: likewise.
@@ -120,7 +117,6 @@ class Handles:
         self._all: dict[int, object] = {}
 
     def add(self, what: object) -> int:
-        """Return a number for an object."""
         number, self._next = self._next, self._next + 1
         self._all[number] = what
         return number
@@ -161,17 +157,11 @@ class Debuggee:
     """The session of a client, with the console of its commands.
 
     Args:
-        session: the session.
         live: the same session if it runs a tool; None for a recording.
-        configuration: of the client.
-        commands: the commands of the shell.
         output: of the tool; None if it is not ours.
-        recorded: describes the recording; None for a tool.
 
     Attributes:
         handles: frames, variables and documents of the stop.
-        documents: the IR at stops.
-        start_method: how the session began.
     """
 
     def __init__(
@@ -227,7 +217,6 @@ class Debuggee:
 
     @contextlib.contextmanager
     def showing(self, progress: RequestProgress) -> Generator[None]:
-        """Show the progress of a request in the block."""
         before = self.console.progress
         self.console.progress, self.console.report_search = progress, progress.report
         try:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
-from typing import TYPE_CHECKING, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, TypeVar
 
 from actiondbg.commands.dap.protocol.base import Arguments, Body
+from actiondbg.commands.interpreter.options import arguments_type
 
 if TYPE_CHECKING:
     from actiondbg.commands.dap.client import Client
@@ -27,7 +28,6 @@ class Handler:
     """The handler of a request; declared by using it as the decorator of a function.
 
     Attributes:
-        name: of the request.
         capability: the field of ``Capabilities`` that announces the request, or empty.
         resumes: whether the response is sent first, and a stop is announced afterwards.
         at_once: whether it runs in the thread that reads, while another request runs.
@@ -70,13 +70,10 @@ class Handler:
 
     @property
     def arguments(self) -> type[Arguments]:
-        """The type of the arguments."""
-        hints = get_type_hints(self.run)
-        return next(kind for name, kind in hints.items() if name == "arguments")
+        return arguments_type(self.run)
 
     @property
     def summary(self) -> str:
-        """The first paragraph of the docstring."""
         return " ".join((self.run.__doc__ or "").partition("\n\n")[0].split())
 
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 from actiondbg.commands.dap.protocol.base import Body
 from actiondbg.commands.render.ir.excerpt import MarkedLine
-from actiondbg.commands.render.ir.stop_context import mark_all_changes
-from actiondbg.errors import ActiondbgError, NoSuchUnit
-from actiondbg.protocol import GetExcerpt
+from actiondbg.commands.render.ir.stop_context import lines_before, mark_all_changes
+from actiondbg.errors import NoSuchUnit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,14 +44,8 @@ class IRDocument(Body):
     """The document of the IR at a stop.
 
     Attributes:
-        name: a title.
         source_reference: by which the request ``source`` returns the text, too.
-        text: the lines.
         operations: of each line, the id of its operation, or null.
-        cursor_line: the line of the cursor.
-        more_before: whether there is IR before the first line.
-        more_after: likewise after the last.
-        function: the function around the cursor.
         marks: what the last action changed.
     """
 
@@ -110,7 +103,6 @@ class ShownIR:
 
     @property
     def text(self) -> str:
-        """The document."""
         return "".join(f"{row}\n" for row in self.texts)
 
     def operation_at(self, line: int) -> int | None:
@@ -128,7 +120,6 @@ class IRDocuments:
     """Reads the document of each stop, and keeps the lines of the one before.
 
     Args:
-        session: the session.
         count: lines before and after the cursor.
     """
 
@@ -180,16 +171,5 @@ class IRDocuments:
         if self._before[0] == stop.ordinal:
             before = self._before[1]
         elif any(change.kind in _SHOWN_BEFORE for change in changes):
-            before = self._read_before(count)
+            before = lines_before(self._session, stop, count, _ELIDE)
         return ShownIR(excerpt, mark_all_changes(before, excerpt, changes))
-
-    def _read_before(self, count: int) -> list[Line]:
-        """Return the lines before the action; none where it cannot be replayed."""
-        stop = self._session.stop
-        if stop is None or stop.id is None:
-            return []
-        message = GetExcerpt(id=stop.id, before=count, after=count, elide=_ELIDE)
-        try:
-            return self._session.past.excerpt_before(stop, message).lines
-        except ActiondbgError:
-            return []

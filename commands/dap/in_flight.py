@@ -27,9 +27,6 @@ class Waiting(msgspec.Struct, eq=False):
     """A request that waits or runs.
 
     Attributes:
-        client: which has sent it.
-        message: the request.
-        handler: its handler; None if there is none.
         is_cancelled: whether it shall not run.
         is_interrupted: whether it shall be interrupted as soon as it runs.
     """
@@ -42,12 +39,10 @@ class Waiting(msgspec.Struct, eq=False):
 
     @property
     def resumes(self) -> bool:
-        """Whether it resumes the tool."""
         return self.handler is not None and self.handler.resumes
 
     @property
     def is_view(self) -> bool:
-        """Whether it fills a side view."""
         return self.handler is not None and self.handler.is_view
 
 

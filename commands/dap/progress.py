@@ -27,9 +27,7 @@ class RequestProgress(ProgressLine):
     """Sends events about a request that takes long; the waits in it are no progress of their own.
 
     Args:
-        send: sends an event.
         number: the number of the request, which is also that of its progress.
-        title: the title of the progress.
     """
 
     def __init__(self, send: Callable[[EventBody], None], number: int, title: str) -> None:
@@ -44,7 +42,6 @@ class RequestProgress(ProgressLine):
         self._timer.start()
 
     def end(self) -> None:
-        """End the progress."""
         self._timer.cancel()
         with self._events:
             if self._is_shown:
@@ -52,11 +49,9 @@ class RequestProgress(ProgressLine):
             self._is_shown, self._is_over = False, True
 
     def change(self, text: str) -> None:
-        """Show another text."""
         self._update(text, None)
 
     def report(self, progress: Progress) -> None:
-        """Show the progress of a bisection."""
         total = None if progress.to_go is None else progress.trials + progress.to_go
         percentage = None if not total else round(100.0 * progress.trials / total, 1)
         self._update(progress.note or progress_words(progress), percentage)
@@ -78,6 +73,7 @@ class RequestProgress(ProgressLine):
     def _update(self, message: str, percentage: float | None) -> None:
         with self._events:
             if self._is_shown:
-                event = ProgressUpdateEvent(progress_id=str(self._number))
-                event.message, event.percentage = message, percentage
-                self._send(event)
+                number = str(self._number)
+                self._send(
+                    ProgressUpdateEvent(progress_id=number, message=message, percentage=percentage)
+                )

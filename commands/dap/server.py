@@ -33,7 +33,6 @@ from actiondbg.commands.dap.protocol.events import (
     TerminatedEvent,
 )
 from actiondbg.commands.dap.protocol.types import ErrorResponse, Message
-from actiondbg.commands.dap.requests.breakpoints import breakpoint_of
 from actiondbg.commands.dap.stops import stopped_event, thread_number
 from actiondbg.commands.interpreter.error_text import message_of
 from actiondbg.commands.interpreter.internal_error import as_reported
@@ -57,15 +56,10 @@ _GONE = IncomingMessage(seq=0, type="response", success=False)  # a client, or i
 class Server:
     """The server of one debug session.
 
-    Args:
-        commands: the commands of the debug console.
-
     Attributes:
-        debuggee: the session, or None.
         breakpoints: what clients have set.
         is_over: whether the debug session ends.
         has_begun: whether the tool has been started.
-        in_flight: the requests that wait or run.
     """
 
     def __init__(self, commands: CommandTable) -> None:
@@ -287,7 +281,7 @@ class Server:
             return
         debuggee.handles.clear()
         for changed in self.breakpoints.changed(debuggee):
-            client.send(BreakpointEvent(reason="changed", breakpoint=breakpoint_of(changed)))
+            client.send(BreakpointEvent(reason="changed", breakpoint=changed.reported))
         if stop.when == "exit" and (debuggee.live is None or debuggee.live.way_on is None):
             self._announce_end(client, debuggee, stop)
             return
@@ -395,7 +389,6 @@ def serve_streams(reader: int, writer: int, commands: CommandTable) -> None:
     Args:
         reader: the file descriptor of its messages; owned by this function.
         writer: that for messages to it; likewise.
-        commands: the commands of the debug console.
     """
     for number in (reader, writer):
         os.set_inheritable(number, False)
@@ -414,7 +407,6 @@ def serve_port(port: int, commands: CommandTable, announce: Callable[[str], None
 
     Args:
         port: of the loopback; 0 for a free one.
-        commands: the commands of the debug console.
         announce: takes a line with the port.
 
     Raises:

@@ -38,7 +38,6 @@ def stopped_event(debuggee: Debuggee, stop: Stop, by: str) -> StoppedEvent:
     """Return the event of a stop.
 
     Args:
-        debuggee: what is debugged.
         stop: before, after or inside an action, or the end of a process of a program that runs on.
         by: the command line that led there; empty if it is unknown.
     """

@@ -28,31 +28,15 @@ class IncomingMessage(msgspec.Struct, kw_only=True):
     message: str | None = None
 
 
-class Response(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """The response to a request."""
+class OutgoingMessage(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """A response, an event or a reverse request; the fields that it lacks are left out."""
 
-    seq: int
+    seq: int = 0
     type: str
-    request_seq: int
-    success: bool
-    command: str
+    request_seq: int | None = None
+    success: bool | None = None
+    command: str | None = None
     message: str | None = None
+    event: str | None = None
     body: object = None
-
-
-class Event(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """An event."""
-
-    seq: int
-    type: str
-    event: str
-    body: object = None
-
-
-class Request(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """A reverse request, which the client answers."""
-
-    seq: int
-    type: str
-    command: str
     arguments: object = None

@@ -15,7 +15,6 @@ class EventBody(Body):
 
     @property
     def event(self) -> str:
-        """The name of the event."""
         name = type(self).__name__.removesuffix("Event")
         return f"{name[0].lower()}{name[1:]}"
 
@@ -25,8 +24,6 @@ class InitializedEvent(EventBody):
 
 
 class StoppedEvent(EventBody):
-    """The tool has stopped."""
-
     reason: str
     description: str | None = None
     text: str | None = None
@@ -36,8 +33,6 @@ class StoppedEvent(EventBody):
 
 
 class ExitedEvent(EventBody):
-    """The tool has ended."""
-
     exit_code: int
 
 
@@ -46,8 +41,6 @@ class TerminatedEvent(EventBody):
 
 
 class ProcessEvent(EventBody):
-    """A process is debugged."""
-
     name: str
     system_process_id: int | None = None
     is_local_process: bool | None = None
@@ -55,15 +48,11 @@ class ProcessEvent(EventBody):
 
 
 class OutputEvent(EventBody):
-    """Output of the tool, or a message of the debugger."""
-
     category: Category
     output: str
 
 
 class BreakpointEvent(EventBody):
-    """What is known of a breakpoint has changed."""
-
     reason: Literal["changed", "new", "removed"]
     breakpoint: Breakpoint
 
@@ -75,8 +64,6 @@ class InvalidatedEvent(EventBody):
 
 
 class ProgressStartEvent(EventBody):
-    """A long request has begun."""
-
     progress_id: str
     title: str
     request_id: int | None = None
@@ -84,16 +71,12 @@ class ProgressStartEvent(EventBody):
 
 
 class ProgressUpdateEvent(EventBody):
-    """A long request goes on."""
-
     progress_id: str
     message: str | None = None
     percentage: float | None = None
 
 
 class ProgressEndEvent(EventBody):
-    """A long request is over."""
-
     progress_id: str
 
 
@@ -108,7 +91,5 @@ class CursorMovedEvent(EventBody):
 
 
 class StartDebuggingRequestArguments(Body):
-    """The configuration of a child session."""
-
     configuration: dict[str, object]
     request: Literal["launch", "attach"]

@@ -17,15 +17,11 @@ class Source(Body):
 
 
 class Message(Body):
-    """A structured error."""
-
     id: int
     format: str
 
 
 class ErrorResponse(Body):
-    """The body of a response without success."""
-
     error: Message | None = None
 
 
@@ -48,8 +44,6 @@ class BreakpointMode(Body):
 
 
 class Thread(Body):
-    """A thread that runs actions."""
-
     id: int
     name: str
 
@@ -67,16 +61,12 @@ class StackFrame(Body):
 
 
 class Scope(Body):
-    """A group of variables of a frame."""
-
     name: str
     variables_reference: int
     expensive: bool
 
 
 class Variable(Body):
-    """A fact at a stop, with its parts."""
-
     name: str
     value: str
     variables_reference: int
@@ -96,16 +86,12 @@ class Breakpoint(Body):
 
 
 class GotoTarget(Body):
-    """An action to go to."""
-
     id: int
     label: str
     line: int
 
 
 class CompletionItem(Body):
-    """A completion."""
-
     label: str
     start: int | None = None
     length: int | None = None
@@ -129,8 +115,6 @@ class SourceArgument(Arguments, frozen=True):
 
 
 class SourceBreakpoint(Arguments, frozen=True):
-    """A breakpoint in a line."""
-
     line: int
     column: int | None = None
     condition: str | None = None

@@ -6,10 +6,12 @@ import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import msgspec
+
 from actiondbg.breakpoints.catch import EVENTS
 from actiondbg.breakpoints.spec import location_spec
 from actiondbg.breakpoints.watch import parse_operation, parse_target
-from actiondbg.commands.dap.breakpoint_groups import Placed, Wanted
+from actiondbg.commands.dap.breakpoint_groups import Wanted
 from actiondbg.commands.dap.client import Client
 from actiondbg.commands.dap.debuggee import Children
 from actiondbg.commands.dap.declaration import provide, request
@@ -73,15 +75,11 @@ provide(
 
 
 class SetBreakpointsArguments(Arguments, frozen=True):
-    """All breakpoints of a source."""
-
     source: SourceArgument
     breakpoints: tuple[SourceBreakpoint, ...] = ()
 
 
 class SetBreakpointsResponse(Body):
-    """What became of each breakpoint."""
-
     breakpoints: list[Breakpoint]
 
 
@@ -102,8 +100,6 @@ def set_breakpoints(client: Client, arguments: SetBreakpointsArguments) -> SetBr
 
 
 class SetFunctionBreakpointsArguments(Arguments, frozen=True):
-    """All breakpoints by SPEC."""
-
     breakpoints: list[FunctionBreakpoint]
 
 
@@ -126,8 +122,6 @@ def set_function_breakpoints(
 
 
 class SetExceptionBreakpointsArguments(Arguments, frozen=True):
-    """All events to catch."""
-
     filters: list[str]
     filter_options: tuple[ExceptionFilterOptions, ...] = ()
 
@@ -146,8 +140,6 @@ def set_exception_breakpoints(
 
 
 class DataBreakpointInfoArguments(Arguments, frozen=True):
-    """A variable, or an expression."""
-
     name: str
     variables_reference: int | None = None
 
@@ -194,8 +186,6 @@ def _resolved(client: Client, text: str) -> str:
 
 
 class SetDataBreakpointsArguments(Arguments, frozen=True):
-    """All watches."""
-
     breakpoints: list[DataBreakpoint]
 
 
@@ -230,13 +220,7 @@ def _replace(client: Client, group: str, wanted: Sequence[Wanted]) -> list[Break
         client.show("console", f"{text}\n")
 
     placed = client.server.breakpoints.replace(client.debuggee, group, wanted, log)
-    return [breakpoint_of(each) for each in placed]
-
-
-def breakpoint_of(placed: Placed) -> Breakpoint:
-    """Return what became of a breakpoint, for the client."""
-    verified, message, reason = placed.reported
-    return Breakpoint(id=placed.id, verified=verified, message=message, reason=reason)
+    return [msgspec.structs.replace(each.reported) for each in placed]
 
 
 def _of_line(client: Client, source: SourceArgument, asked: SourceBreakpoint) -> Wanted:

@@ -28,8 +28,6 @@ class EvaluateArguments(Arguments, frozen=True):
 
 
 class EvaluateResponse(Body):
-    """The result."""
-
     result: str
     variables_reference: int
     type: str | None = None
@@ -112,8 +110,6 @@ class CompletionsArguments(Arguments, frozen=True):
 
 
 class CompletionsResponse(Body):
-    """Completions of the word at the text cursor."""
-
     targets: list[CompletionItem]
 
 

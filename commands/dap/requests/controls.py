@@ -75,8 +75,6 @@ def apply(client: Client, arguments: CountArguments) -> str:
 
 
 class SpecArguments(Arguments, frozen=True):
-    """A SPEC of actions, and a condition."""
-
     spec: str
     condition: str | None = None
 
@@ -105,16 +103,12 @@ def goto_place(client: Client, arguments: PlaceArguments) -> str:
 
 
 class GotoTargetsArguments(Arguments, frozen=True):
-    """A line."""
-
     source: SourceArgument
     line: int
     column: int | None = None
 
 
 class GotoTargetsResponse(Body):
-    """The actions on operations of the line."""
-
     targets: list[GotoTarget]
 
 
@@ -138,8 +132,6 @@ def goto_targets(client: Client, arguments: GotoTargetsArguments) -> GotoTargets
 
 
 class GotoArguments(Arguments, frozen=True):
-    """An action of ``gotoTargets``: its ordinal."""
-
     target_id: int
 
 
@@ -152,8 +144,6 @@ def goto(client: Client, arguments: GotoArguments) -> str:
 
 
 class RestartFrameArguments(Arguments, frozen=True):
-    """A frame."""
-
     frame_id: int
 
 

@@ -12,7 +12,6 @@ from actiondbg.commands.dap.protocol.types import Source, SourceArgument
 
 
 def ir_source(client: Client, shown: ShownIR) -> Source:
-    """Return the source of the IR at the stop."""
     number = client.debuggee.documents.keep(shown)
     path = client.debuggee.configuration.ir_document
     return Source(
@@ -30,15 +29,11 @@ def _name(client: Client, shown: ShownIR) -> str:
 
 
 class SourceArguments(Arguments, frozen=True):
-    """A virtual document."""
-
     source: SourceArgument | None = None
     source_reference: int = 0
 
 
 class SourceResponse(Body):
-    """Its text."""
-
     content: str
     mime_type: str | None = None
 

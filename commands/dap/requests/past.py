@@ -19,8 +19,6 @@ from actiondbg.commands.render.registry import as_json
 
 
 class Place(Body):
-    """A place in a file."""
-
     path: str
     line: int
     column: int
@@ -72,8 +70,6 @@ def _locations(value: object) -> Iterator[str]:
 
 
 class CommandArguments(Arguments, frozen=True):
-    """A command line of the shell."""
-
     line: str
 
 
@@ -117,8 +113,6 @@ def pipeline(client: Client, arguments: NoArguments) -> Answer:
 
 
 class StatisticsArguments(Arguments, frozen=True):
-    """What to count."""
-
     kind: str = "patterns"
 
 

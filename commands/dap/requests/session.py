@@ -134,8 +134,6 @@ def pause(client: Client, arguments: NoArguments) -> None:
 
 
 class CancelArguments(Arguments, frozen=True):
-    """What to cancel: a request, or the request of a progress."""
-
     request_id: int | None = None
     progress_id: str | None = None
 

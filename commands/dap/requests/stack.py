@@ -29,8 +29,6 @@ class FrameHandle(msgspec.Struct, frozen=True):
 
 
 class ThreadsResponse(Body):
-    """The threads that ran actions."""
-
     threads: list[Thread]
 
 
@@ -45,16 +43,12 @@ def threads(client: Client, arguments: NoArguments) -> ThreadsResponse:
 
 
 class StackTraceArguments(Arguments, frozen=True):
-    """The thread, and which frames."""
-
     thread_id: int = 0
     start_frame: int = 0
     levels: int = 0
 
 
 class StackTraceResponse(Body):
-    """Frames, the innermost action first."""
-
     stack_frames: list[StackFrame]
     total_frames: int | None = None
 

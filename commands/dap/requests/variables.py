@@ -26,14 +26,10 @@ _MOST_OPERANDS = 100  # with their definitions; others are names
 
 
 class ScopesArguments(Arguments, frozen=True):
-    """A frame."""
-
     frame_id: int
 
 
 class ScopesResponse(Body):
-    """The groups of variables of a frame."""
-
     scopes: list[Scope]
 
 
@@ -46,8 +42,6 @@ class VariablesArguments(Arguments, frozen=True):
 
 
 class VariablesResponse(Body):
-    """Variables."""
-
     variables: list[Variable]
 
 
@@ -86,7 +80,6 @@ def _reference(debuggee: Debuggee, read: Callable[[Debuggee], list[Variable]]) -
 
 
 def leaf(name: str, value: object, evaluate: str | None = None) -> Variable:
-    """Return a variable without parts."""
     return Variable(name=name, value=str(value), variables_reference=0, evaluate_name=evaluate)
 
 

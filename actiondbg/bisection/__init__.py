@@ -42,7 +42,7 @@ _HOME = {
         ("Command", "Crash", "Diagnostic", "FileCheck", "Oracle", "Verify"), "oracles.oracle"
     ),
     **dict.fromkeys(("Entry", "Culprit", "Result"), "result"),
-    "Execute": "oracles.execute",
+    **dict.fromkeys(("Execute", "Compare"), "oracles.execute"),
     "Progress": "progress",
     "bisect": "api",
 }

@@ -274,3 +274,6 @@ def runner_libraries(runner: Path) -> tuple[str, ...]:
         if all(file.is_file() for file in found):
             return tuple(map(str, found))
     return ()
+
+
+Compare = Execute  # the former name

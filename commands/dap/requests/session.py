@@ -12,12 +12,10 @@ from actiondbg.commands.dap.configuration import (
     LaunchRequestArguments,
 )
 from actiondbg.commands.dap.debuggee import Debuggee, attach, launch
-from actiondbg.commands.dap.declaration import CAPABILITIES, provide, request
+from actiondbg.commands.dap.declaration import CAPABILITIES, request
 from actiondbg.commands.dap.protocol.base import Arguments, NoArguments
 from actiondbg.commands.dap.protocol.events import InitializedEvent, ProcessEvent
 from actiondbg.errors import UsageError
-
-provide("supportTerminateDebuggee")
 
 
 @request("initialize", needs_session=False)

@@ -2,6 +2,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Tools/Plugins/PassPlugin.h"
+#include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 #include <chrono>
@@ -317,11 +318,45 @@ struct Rules : PassWrapper<Rules, OperationPass<>> {
 };
 } // namespace
 
+// A conversion that fails without a reason; of i32 its converter asks for the
+// values, whose types it converts by what is around them.
+namespace {
+struct Unconverted : OpConversionPattern<Cast> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(Cast, OpAdaptor,
+                                ConversionPatternRewriter &) const override {
+    return failure();
+  }
+};
+
+struct ByValue : PassWrapper<ByValue, OperationPass<>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ByValue)
+  StringRef getArgument() const override { return "by-value"; }
+  void runOnOperation() override {
+    TypeConverter converter;
+    converter.addConversion([](Value value) -> std::optional<Type> {
+      if (value.getType().isInteger(32))
+        return IntegerType::get(value.getContext(), 64);
+      return std::nullopt;
+    });
+    RewritePatternSet patterns(&getContext());
+    patterns.add<Unconverted>(converter, &getContext());
+    ConversionTarget target(getContext());
+    target.addDynamicallyLegalOp<Cast>(
+        [](Cast op) { return !op->hasAttr("illegal"); });
+    if (failed(applyPartialConversion(getOperation(), target,
+                                      std::move(patterns))))
+      signalPassFailure();
+  }
+};
+} // namespace
+
 extern "C" PassPluginLibraryInfo mlirGetPassPluginInfo() {
   return {MLIR_PLUGIN_API_VERSION, "patterns", "1", [] {
             PassRegistration<Names>();
             PassRegistration<Touch>();
             PassRegistration<Guards>();
             PassRegistration<Rules>();
+            PassRegistration<ByValue>();
           }};
 }

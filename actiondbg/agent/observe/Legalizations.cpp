@@ -489,12 +489,14 @@ void Legalizations::typeFailed(const TypeConverter &converter, Type type) {
 /// do. Returns the first type that does not convert.
 static Type unconverted(const TypeConverter &converter, Operation *op) {
   SmallVector<Type> converted;
-  auto fails = [&](Type type) {
+  // `source`: a type, or a value, whose type some converters choose by what is
+  // around it.
+  auto fails = [&](auto source) {
     converted.clear();
-    return failed(converter.convertType(type, converted));
+    return failed(converter.convertType(source, converted));
   };
   for (Value operand : op->getOperands())
-    if (operand && fails(operand.getType()))
+    if (operand && fails(operand))
       return operand.getType();
   auto function = dyn_cast<FunctionOpInterface>(op);
   if (!function)

@@ -147,3 +147,23 @@ def test_the_answer_in_a_terminal(
     assert said.startswith("debug output: i64 illegal: requires ") == has_assertions
     assert any(line.startswith("of another width it converts: ") for line in lines)
     assert "of another width it converts" in Path("why.html").read_text()
+
+
+@pytest.mark.parametrize(("type", "failed"), [("i32", []), ("f32", ["f32"])])
+def test_a_converter_that_asks_for_values(
+    type: str, failed: list[str], pattern_plugin: Path, launch: Launch
+) -> None:
+    """The pass by-value of the plug-in converts values of i32, by no rule for the type."""
+    source = f"""\
+func.func @f(%a: {type}) {{
+  %0 = builtin.unrealized_conversion_cast %a : {type} to i64 {{illegal}}
+  return
+}}
+"""
+    options = f"--load-pass-plugin={pattern_plugin}", "--pass-pipeline=builtin.module(by-value)"
+    session = launch(*options, source=stock.write("value.mlir", source))
+    session.run()
+    assert session.exit_status == 1
+    (conversion,) = session.past.explain().conversions
+    (tried,) = conversion.legalizations[-1].tried
+    assert [each.type for each in tried.types] == failed

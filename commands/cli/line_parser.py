@@ -9,7 +9,6 @@ import shlex
 import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Generic
 
@@ -164,15 +163,15 @@ class LineParser(argparse.ArgumentParser, Generic[OptionsT]):
         return words
 
 
-@dataclass(eq=False)
 class Subcommand(Generic[OptionsT]):
     """A subcommand: the declaration of its command line, and the function that runs it."""
 
-    name: str
-    rest: str
-    options: type[OptionsT]
-    epilog: str
-    work: _Work[OptionsT]
+    # No dataclass: the module takes time to import.
+    def __init__(
+        self, name: str, rest: str, options: type[OptionsT], epilog: str, work: _Work[OptionsT]
+    ) -> None:
+        self.name, self.rest, self.epilog = name, rest, epilog
+        self.options, self.work = options, work
 
     def build_parser(self) -> LineParser[OptionsT]:
         name = f"actiondbg {self.name}".rstrip()

@@ -69,7 +69,7 @@ def write_folder(
     Args:
         folder: replaced as a whole, if it is empty or was written by this function.
         bisection: whose run the ordinals of the culprit's stack belong to.
-        result: of it; with a culprit.
+        result: of the bisection; with a culprit.
         verdicts: on the outputs of the trials.
 
     Raises:
@@ -115,7 +115,7 @@ def _report(folder: Path, reproducer: Reproducer, bisection: Bisection) -> Repor
         (HTML, "the same, with colours"),
     ]
     return Report(
-        **vars(replace(reproducer, files=[*reports, *reproducer.files])),
+        reproducer=replace(reproducer, files=[*reports, *reproducer.files]),
         tool=ToolFacts(tool.path.name, tool.llvm() or "unknown", tool.build_id, tool.assertions()),
         oracle=oracle.as_option(),
         symptom=oracle.symptom,

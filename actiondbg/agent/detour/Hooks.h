@@ -36,7 +36,7 @@ struct alignas(64) Hook {
   const Place &place() const { return places[Instances::current()]; }
 };
 
-/// A hook's function as it is without this agent: that of the current instance.
+/// The tool's own function behind a hook, in the MLIR of the current instance.
 template <Hook &hook, typename Function> struct Original;
 template <Hook &hook, typename Result, typename... Operands>
 struct Original<hook, Result(Operands...)> {

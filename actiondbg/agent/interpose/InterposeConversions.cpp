@@ -39,7 +39,7 @@ adbg::traced(Engine &engine, Operation *op, CanApply canApply,
 
 using Roots = ArrayRef<Operation *>;
 
-/// Runs a conversion, and tells Legalizations of it.
+/// Runs a conversion, and reports it to Legalizations.
 template <bool isFull, typename Next, typename Roots, typename... Rest>
 static LogicalResult
 convert(Next next, Roots roots, const ConversionTarget &target,
@@ -85,8 +85,8 @@ static bool isConverted(LogicalResult result) { return succeeded(result); }
 static Type typeOf(Type type) { return type; }
 static Type typeOf(Value value) { return value.getType(); }
 
-/// Converts a type, or that of a value, and tells Legalizations if it does not
-/// convert.
+/// Converts a type, or the type of a value; reports a type that does not
+/// convert to Legalizations.
 template <typename Result, typename Next, typename Source, typename... Rest>
 static Result noted(Next next, const TypeConverter *self, Source source,
                     Rest... rest) {

@@ -40,7 +40,7 @@ static Operation *noteCreated(Operation *op) {
 /// The operation that is being copied.
 static thread_local Operation *cloning = nullptr;
 
-/// Creates an operation otherwise than by a copy, and reports it: a copy is
+/// Creates an operation, and reports it unless a copy is being made: a copy is
 /// reported as a whole, after the operations in it.
 template <typename Next, typename... Operands>
 static Operation *create(Next next, Operands... operands) {
@@ -103,8 +103,8 @@ static Operation *noteCloned(Operation *from, Operation *to) {
   return to;
 }
 
-/// Copies an operation; of functions that call each other for it, the one that
-/// is called first reports the copy.
+/// Copies an operation. Where functions that copy call each other, the
+/// outermost function reports the copy.
 template <typename Next, typename... Operands>
 static Operation *clone(Next next, Operation *from, Operands... operands) {
   bool isInner = cloning == from;

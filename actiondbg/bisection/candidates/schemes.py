@@ -86,7 +86,7 @@ class SchemeQueue:
         self._allowed = allowed
         passes = [(one.argument or "", one) for one in record.passes]
         self._all = {argument for argument, _ in passes}
-        # Passes that tried patterns or folds, and those that ran a dialect conversion.
+        # Passes that tried patterns or folds, and passes that ran a dialect conversion.
         self._with_leaves = with_leaves = {argument for argument, one in passes if one.leaves}
         self._conversions = conversions = {argument for argument, one in passes if one.conversion}
         leafless = allowed - with_leaves

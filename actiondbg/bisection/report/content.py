@@ -73,25 +73,28 @@ class Text:
     generic: bool
 
 
-@dataclass(frozen=True, kw_only=True)
-class Report(Reproducer):
-    """The facts of a report: of a reproducer, and of what it was made with.
+@dataclass(frozen=True)
+class Report:
+    """The facts of a report.
 
     Args:
+        reproducer: with the names of all files in the folder.
+        tool: the stock tool.
         oracle: as an option of the command line.
         symptom: what is wrong in a bad run: "crash".
         texts: the IR.
     """
 
+    reproducer: Reproducer
     tool: ToolFacts
     oracle: str
     symptom: str
-    texts: Sequence[Text] = ()
+    texts: Sequence[Text]
 
     @property
     def culprit(self) -> Culprit:
         """The culprit."""
-        culprit = self.result.culprit
+        culprit = self.reproducer.result.culprit
         assert culprit is not None
         return culprit
 
@@ -146,14 +149,14 @@ def tool_facts(report: Report) -> list[Fact]:
         ("LLVM", tool.llvm, False),
         ("Assertions", assertions, False),
         ("Build id", tool.build_id, True),
-        ("Command line", report.command, True),
+        ("Command line", report.reproducer.command, True),
         ("Found with", f"actiondbg {VERSION}: {report.oracle}", True),
     ]
 
 
 def verdicts(report: Report) -> list[tuple[str, str]]:
     """Return the runs that the bisection judged, and their verdicts."""
-    result = report.result
+    result = report.reproducer.result
     sets = {
         "first": [
             ("all candidates applied", "bad"),
@@ -180,16 +183,17 @@ def verdicts(report: Report) -> list[tuple[str, str]]:
 
 def summary(report: Report) -> str:
     """Return a summary of the search."""
-    result = report.result
+    result = report.reproducer.result
     candidates = counted(result.candidates, "candidate")
     trials = counted(result.trials, "trial")
     what = _sized(_MODES[result.mode], result)
-    return f"It is {what}; it was found among {candidates} by {trials}. Good is: {report.good}."
+    found = f"It is {what}; it was found among {candidates} by {trials}."
+    return f"{found} Good is: {report.reproducer.good}."
 
 
 def other_entries(report: Report) -> tuple[str, list[str]]:
     """Return the set that minimize or skip found: its title, and a line for each action."""
-    result = report.result
+    result = report.reproducer.result
     if result.mode == "first":
         return "", []
     entries = result.applied if result.mode == "minimize" else result.skips
@@ -209,14 +213,14 @@ def _sized(text: str, result: Result) -> str:
 
 def notes(report: Report) -> list[str]:
     """Return the notes, one sentence each."""
-    result = report.result
+    result = report.reproducer.result
     narrowed = [
         ("These passes had to run; nothing in them was a candidate", result.held),
         ("These passes were candidates as a whole only", result.units),
         ("Names that were never candidates", result.always),
     ]
     restrictions = [f"{what}: {', '.join(names)}." for what, names in narrowed if names]
-    return list(dict.fromkeys([*report.notes, *result.notes, *restrictions]))
+    return list(dict.fromkeys([*report.reproducer.notes, *result.notes, *restrictions]))
 
 
 def stack_lines(report: Report) -> list[str]:
@@ -233,7 +237,7 @@ def stack_lines(report: Report) -> list[str]:
 
 def crash(report: Report) -> tuple[str, list[str]]:
     """Return how the stock tool died in the first step: a sentence, and the stack trace."""
-    died = [each for each in report.steps if each.signal and each.verdict == "bad"]
+    died = [each for each in report.reproducer.steps if each.signal and each.verdict == "bad"]
     if not died or report.symptom != "crash":
         return "", []
     first = died[0]
@@ -249,21 +253,21 @@ def crash(report: Report) -> tuple[str, list[str]]:
 
 def commands(report: Report) -> list[tuple[StepResult, str]]:
     """Return each step of the reproducer with its command line."""
-    return [(each, _command(each, report.tool.name)) for each in report.steps]
+    return [(each, _command(each, report.tool.name)) for each in report.reproducer.steps]
 
 
 def script_does(report: Report) -> str:
     """Return the end of the sentence "repro.sh ..."."""
-    if any(each.step.skips for each in report.steps):
+    if any(each.step.skips for each in report.reproducer.steps):
         return "shows it, and needs actiondbg"
-    return f"{'shows it with' if report.verified else 'runs'} the stock tool alone"
+    return f"{'shows it with' if report.reproducer.verified else 'runs'} the stock tool alone"
 
 
 def reproducer_status(report: Report) -> str:
     """Return one sentence about the run of the reproducer."""
-    steps = report.steps
+    steps = report.reproducer.steps
     missed = sum(not each.confirmed for each in steps)
-    if report.verified:
+    if report.reproducer.verified:
         return f"When it was run, all {len(steps)} verdicts were as expected."
     if missed:
         return f"When it was run, {missed} of {len(steps)} verdicts were not as expected."

@@ -36,7 +36,7 @@ _STYLE = """\
 def html_report(report: Report) -> str:
     """Return the report as an HTML page."""
     words, name, inside = content.title(report)
-    result = report.result
+    result = report.reproducer.result
     entries_title, entries = content.other_entries(report)
     where = html(" in ", code(inside)) if inside else ""
     return html_page(
@@ -54,7 +54,7 @@ def html_report(report: Report) -> str:
         section("IR", *map(_text, report.texts)),
         section("The tool", _facts(content.tool_facts(report))),
         section("Notes", _bullets(content.notes(report))),
-        section("Files", table((code(name), what) for name, what in report.files)),
+        section("Files", table((code(name), what) for name, what in report.reproducer.files)),
         style=f"{_STYLE}\n{token_colors()}",
         maker="bisect",
     )
@@ -96,7 +96,7 @@ def _reproduce(report: Report) -> tuple[Html, Html]:
         for number, (each, command) in enumerate(content.commands(report), 1)
     ]
     does = f" {content.script_does(report)}. {content.reproducer_status(report)}"
-    about = element("p", report.strategy, " ", code("repro.sh"), does)
+    about = element("p", report.reproducer.strategy, " ", code("repro.sh"), does)
     return about, table(rows, ("", "expected", "judged", "run"))
 
 

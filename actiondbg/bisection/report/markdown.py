@@ -24,7 +24,7 @@ def markdown_report(report: Report) -> str:
     parts = [
         f"# {escape(words)} {code(name)}{f' in {code(inside)}' if inside else ''}",
         f"{_blame(report)} {escape(content.summary(report))}",
-        *([escape(report.result.message)] if report.result.message else []),
+        *([escape(report.reproducer.result.message)] if report.reproducer.result.message else []),
         "## The action",
         _table(content.action_facts(report)),
         *_listed(*content.other_entries(report)),
@@ -42,7 +42,7 @@ def markdown_report(report: Report) -> str:
         "## The tool",
         _table(content.tool_facts(report)),
         *_bullets("Notes", content.notes(report)),
-        *_bullets("Files", [f"{name}: {what}" for name, what in report.files]),
+        *_bullets("Files", [f"{name}: {what}" for name, what in report.reproducer.files]),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -154,14 +154,14 @@ def _reproduce(report: Report) -> list[str]:
     does = content.script_does(report)
     rows = [
         (str(number), each.step.expected, each.verdict, escape(each.step.title))
-        for number, each in enumerate(report.steps, 1)
+        for number, each in enumerate(report.reproducer.steps, 1)
     ]
     lines = [
         f"# {number}. {each.step.title}\n{line}"
         for number, (each, line) in enumerate(content.commands(report), 1)
     ]
     return [
-        f"{escape(report.strategy)} {code('repro.sh')} {does}. "
+        f"{escape(report.reproducer.strategy)} {code('repro.sh')} {does}. "
         f"{escape(content.reproducer_status(report))}",
         _rows(("", "expected", "judged", "run"), rows) if rows else "",
         block("\n".join(lines), "sh") if lines else "",
@@ -174,7 +174,8 @@ def _input(report: Report) -> list[str]:
     found: list[str] = []
     for text in report.texts:
         used = any(
-            text.name in each.step.args or each.step.piped == text.name for each in report.steps
+            text.name in each.step.args or each.step.piped == text.name
+            for each in report.reproducer.steps
         )
         if used and not text.is_cut and len(text.text) <= _SHORT:
             found += [

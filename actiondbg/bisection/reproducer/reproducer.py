@@ -9,7 +9,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from msgspec import structs
@@ -84,11 +84,11 @@ class Reproducer:
     strategy: str
     steps: Sequence[StepResult]
     verified: bool
-    notes: Sequence[str] = ()
-    files: Sequence[tuple[str, str]] = ()
-    ir: Mapping[str, str] = field(default_factory=dict[str, str])
-    generic: frozenset[str] = frozenset()
-    judged: int = 0
+    notes: Sequence[str]
+    files: Sequence[tuple[str, str]]
+    ir: Mapping[str, str]
+    generic: frozenset[str]
+    judged: int
 
 
 @dataclass(frozen=True)

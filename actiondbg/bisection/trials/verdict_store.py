@@ -101,7 +101,7 @@ class VerdictStore:
         self.save()
 
     def save(self) -> None:
-        """Replace the file. A full disk is no error: the search goes on without the file."""
+        """Replace the file. A full disk is no error: the search continues without the file."""
         with contextlib.suppress(FileNotWritten):
             self._save()
 

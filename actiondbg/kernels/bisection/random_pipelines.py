@@ -18,8 +18,8 @@ from actiondbg.kernels.operations.reduction import Reduction
 _START = "convert-linalg-to-affine-loops"
 _LEAST_PASSES, _MOST_PASSES = 2, 5
 
-# Passes on affine loops; further below, passes on the scf loops that these become. An option has
-# one of the values between |.
+# Passes on affine loops; further below, passes on the scf loops that affine loops become. The bars
+# divide the values of an option, of which a pipeline has one.
 _AFFINE: Sequence[str] = (
     # Several times: that has most wrong kernels.
     *["affine-super-vectorize{virtual-vector-size=4|8|4,4|2,8|3}"] * 5,
@@ -115,7 +115,7 @@ def _pipeline(choice: random.Random) -> str:
 
 
 def _with_value(text: str, choice: random.Random) -> str:
-    """Return a pass with one of the values of its option."""
+    """Return a pass whose option has a random value of its list."""
     before, equals, values = text.rpartition("=")
     if not equals:
         return text

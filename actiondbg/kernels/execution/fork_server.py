@@ -120,7 +120,7 @@ class ForkServer:
         os.close(child.pidfd)
         with contextlib.suppress(KeyError):
             self._selector.unregister(child.life)
-        # A fork begins with it; the largest of getrusage(2) includes that of this one's parent.
+        # A fork begins with the memory of this process, which the maximum of getrusage(2) includes.
         own = own_kilobytes("VmRSS")
         grown = max(0, usage.ru_maxrss - own) << 10
         report = json.dumps([os.waitstatus_to_exitcode(status), grown])

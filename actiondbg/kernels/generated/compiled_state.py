@@ -28,9 +28,9 @@ class StoredKernel:
     """The content of ``compiled.json``.
 
     Attributes:
-        key: of what decides the binaries.
-        kernel: with paths relative to the folder in the file.
-        checksums: of the binaries, that of the measured binary last.
+        key: of everything that decides the binaries.
+        kernel: the compiled kernel, whose paths are relative to the folder in the file.
+        checksums: of the verified binary and of the measured binary.
     """
 
     key: str

@@ -125,7 +125,7 @@ class ModelOperation(Operation):
         """Interpret the operations.
 
         Raises:
-            Unsupported: one of them cannot be interpreted.
+            Unsupported: an operation cannot be interpreted.
             ActiondbgError: MLIR's Python bindings are not installed.
         """
         from actiondbg.kernels.programs.interpretation import interpret

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from actiondbg.bisection.report.content import Report, Text, ToolFacts
 from actiondbg.bisection.report.html import html_report
 from actiondbg.bisection.report.markdown import block, code, escape, markdown_report
+from actiondbg.bisection.reproducer.reproducer import Reproducer
 from actiondbg.bisection.reproducer.run import StepResult
 from actiondbg.bisection.reproducer.scripts import Step, session_script
 from actiondbg.bisection.result import Culprit, Entry, Result
@@ -72,21 +74,26 @@ def report(**changes: object) -> Report:
         StepResult(Step("bad", "the first", ["-n", "bad"]), "bad"),
         StepResult(Step("good", NASTY, [NASTY], piped="in"), "untestable"),
     ]
-    fields: dict[str, object] = {
-        "result": result,
-        "tool": ToolFacts("mlir-opt", "22.1.8", "abc", True),
-        "command": f"mlir-opt input.mlir --x='{NASTY}'",
-        "oracle": f"--test '{NASTY}'",
-        "symptom": "wrong output",
-        "good": NASTY,
-        "strategy": f"It shows {NASTY}.",
-        "steps": steps,
-        "verified": False,
-        "notes": [NASTY],
-        "files": [("before.mlir", NASTY)],
-        "texts": [Text("before.mlir", "the IR", text, False, True)],
-    }
-    return Report(**{**fields, **changes})  # type: ignore[arg-type]
+    reproducer = Reproducer(
+        result=result,
+        command=f"mlir-opt input.mlir --x='{NASTY}'",
+        good=NASTY,
+        strategy=f"It shows {NASTY}.",
+        steps=steps,
+        verified=False,
+        notes=[NASTY],
+        files=[("before.mlir", NASTY)],
+        ir={"before.mlir": NASTY},
+        generic=frozenset({"before.mlir"}),
+        judged=9,
+    )
+    return Report(
+        reproducer=replace(reproducer, **changes),  # type: ignore[arg-type]
+        tool=ToolFacts("mlir-opt", "22.1.8", "abc", True),
+        oracle=f"--test '{NASTY}'",
+        symptom="wrong output",
+        texts=[Text("before.mlir", "the IR", text, False, True)],
+    )
 
 
 class Page(HTMLParser):
@@ -135,7 +142,9 @@ def test_page_colours_ir_and_marks_changes() -> None:
     base = report()
     culprit = base.culprit
     culprit = msgspec.structs.replace(culprit, diff=diff)
-    text = html_report(report(result=msgspec.structs.replace(base.result, culprit=culprit)))
+    text = html_report(
+        report(result=msgspec.structs.replace(base.reproducer.result, culprit=culprit))
+    )
     classes = {value for name, value in Page(text).attributes if name == "class"}
     assert {"old", "new", "nv", "k", "kt", "diff side hl", "diff unified hl"} <= classes
     assert '<mark><span class="k">arith.addi</span></mark>' in text
@@ -183,12 +192,14 @@ def test_a_long_diff_is_cut_in_the_report() -> None:
     before = "".join(f"line {n}\n" for n in range(20_000))
     base = report()
     culprit = msgspec.structs.replace(base.culprit, diff=Diff(before, before.replace("line", "x")))
-    text = markdown_report(report(result=msgspec.structs.replace(base.result, culprit=culprit)))
+    text = markdown_report(
+        report(result=msgspec.structs.replace(base.reproducer.result, culprit=culprit))
+    )
     assert len(text) < 65_536 and "more lines are left out" in text
 
 
 def test_session_script_reaches_each_action() -> None:
-    base = report().result
+    base = report().reproducer.result
     first = session_script(base, "actiondbg -x session.adb x").splitlines()
     assert "break #17" in first and first[-4:] == ["backtrace", "print", "next", "diff"]
     other = msgspec.structs.replace(base.applied[0], ordinal=20, tag="fold")
@@ -244,7 +255,10 @@ def test_folder_of_another_program_is_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize("mode", ["minimize", "skip"])
 def test_a_set_that_may_not_be_the_smallest_is_not_called_so(mode: Mode) -> None:
     base = msgspec.structs.replace(
-        report().result, mode=mode, confirmed=None, skips=report().result.applied
+        report().reproducer.result,
+        mode=mode,
+        confirmed=None,
+        skips=report().reproducer.result.applied,
     )
     for is_minimal in (True, False):
         found = report(result=msgspec.structs.replace(base, is_minimal=is_minimal))

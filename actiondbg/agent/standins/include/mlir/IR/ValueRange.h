@@ -20,9 +20,9 @@ inline OpResultImpl *resultOf(const void *op, unsigned number) {
 
 } // namespace detail
 
-/// Values that cross into the tool: an owner and a count. What the owner is
-/// stands in its lowest bits, which are those of a union of three pointers with
-/// three free bits.
+/// Values that cross into the tool: an owner and a count. The lowest bits of
+/// the owner hold its kind, as in a PointerUnion of three pointers with three
+/// free bits each.
 class ValueRange {
 public:
   ValueRange(ArrayRef<Value> values)

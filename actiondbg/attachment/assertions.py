@@ -82,6 +82,8 @@ def run_and_check(
 
     Args:
         argv: the command line, a tool and its arguments.
+        name: see ``check_applied``.
+        at: see ``check_applied``.
         applied: whether it has to apply, or must not.
 
     Raises:

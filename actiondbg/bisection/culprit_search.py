@@ -34,7 +34,7 @@ T = TypeVar("T")
 _MOST_NAMED = 3  # actions of a culprit pass that a note names
 
 
-@dataclass
+@dataclass(eq=False)
 class CulpritSearch:
     """Searches for the culprit.
 
@@ -50,7 +50,7 @@ class CulpritSearch:
     record: Record
     jobs: int
     confirms: bool
-    is_contradicted: bool = False
+    is_contradicted: bool = field(default=False, init=False)
 
     def find(self, space: SearchSpace) -> SearchSpace:
         """Narrow to one candidate; if it is a pass, to an action in it.
@@ -189,7 +189,7 @@ class CulpritSearch:
         return f" In it, {' and '.join(named)} changed the IR."
 
 
-@dataclass
+@dataclass(eq=False)
 class PrefixJudge:
     """Judges prefixes for ``search``, by trials of a pool.
 
@@ -202,7 +202,7 @@ class PrefixJudge:
     trial: Callable[[int], Trial]
     evaluator: TrialEvaluator
     on_result: Callable[[int, TrialResult], None]
-    _ready: list[tuple[int, Verdict]] = field(default_factory=list[tuple[int, Verdict]])
+    _ready: list[tuple[int, Verdict]] = field(default_factory=list[tuple[int, Verdict]], init=False)
 
     def submit(self, length: int) -> None:
         trial = self.trial(length)

@@ -1,4 +1,4 @@
-"""The messages of a bisection: why nothing was found, and the notes."""
+"""Messages of a bisection that are long, or used twice: why nothing was found, and notes."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from actiondbg.bisection.verdict import Verdict
 _MOST_KEYS = 60_000  # so that a plan fits into a message of the protocol, at most 16 MiB
 
 
-@dataclass
+@dataclass(eq=False)
 class SetJudge:
     """Judges sets of candidates for a ``Minimizer``; plans name the candidates by their keys.
 
@@ -32,9 +32,13 @@ class SetJudge:
     jobs: int
     space: SearchSpace
     skips: bool
-    _next: deque[tuple[int, ...]] = field(default_factory=deque[tuple[int, ...]])
-    _numbers: dict[tuple[int, ...], int] = field(default_factory=dict[tuple[int, ...], int])
-    _running: dict[int, tuple[int, ...]] = field(default_factory=dict[int, tuple[int, ...]])
+    _next: deque[tuple[int, ...]] = field(default_factory=deque[tuple[int, ...]], init=False)
+    _numbers: dict[tuple[int, ...], int] = field(
+        default_factory=dict[tuple[int, ...], int], init=False
+    )
+    _running: dict[int, tuple[int, ...]] = field(
+        default_factory=dict[int, tuple[int, ...]], init=False
+    )
 
     def set_next(self, sets: list[list[int]]) -> None:
         """Set the sets that may be judged next; the trials of other sets are cancelled."""

@@ -20,8 +20,14 @@ class BisectionTask:
     """The task of a bisection.
 
     Args:
-        seconds: the ``timeout`` of ``bisect``, whose arguments the other fields are.
+        filter: the user's filter of candidates.
+        seconds: the time limit of a trial and of a command of the oracle. None: no limit for the
+            oracle, and for a trial limits that follow from the whole run.
+        stdin: the file on the tool's standard input; None for no input.
         layouts: how many random address layouts a good whole run is repeated in.
+        limit: of the search.
+
+    The other fields are as the arguments of ``bisect``.
     """
 
     argv: list[str]

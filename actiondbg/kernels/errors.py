@@ -46,4 +46,4 @@ class PeaksUnknown(ActiondbgError):
 
 
 class Unsupported(KernelError):
-    """An operation of a program cannot be cut out, interpreted or written in C; says why."""
+    """An operation cannot be cut out, interpreted or written in C; the text says why."""

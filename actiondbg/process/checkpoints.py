@@ -159,7 +159,8 @@ class Checkpoints:
 
         Args:
             branches: the process is on the current one, and stays there.
-            milliseconds: see ``LaunchOptions``, as for ``megabytes``.
+            milliseconds: the run time between two checkpoints; 0 for none.
+            megabytes: the limit for their private memory.
         """
         if megabytes != self._megabytes:
             self._megabytes, self._next_measurement = megabytes, 0.0

@@ -595,7 +595,7 @@ class Execution:
         That may be a difference from what the run did before it went back; on another branch, or
         with other skips, the run differs as the user wants it.
         """
-        unobserved = self.program.seen.new_unobserved() if self.program is not None else None
+        unobserved = self.program.report_unobserved() if self.program is not None else None
         messages, self._messages = [*self._messages, unobserved, stop.message], []
         is_same_timeline = self._retraced == self._timeline()
         if difference is not None and difference != self._difference and is_same_timeline:

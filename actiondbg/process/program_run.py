@@ -181,7 +181,7 @@ class ProgramRun:
         self.current: FollowedProcess | None = None
         self.suspended: list[Suspended] = []
         self._process = process
-        self.seen = seen
+        self._seen = seen
         self._follow = follow
         self._status: int | None = None
         self._own: str | None = None  # the name of the program's own process
@@ -287,9 +287,13 @@ class ProgramRun:
             "no action meanwhile, and may have waited for this."
         )
 
+    def report_unobserved(self) -> str | None:
+        """Report the processes since the last call that made a context unobserved."""
+        return self._seen.new_unobserved()
+
     def has_become_another(self) -> bool:
         """Return whether the followed process was about to become another program."""
-        return self.current is not None and self.seen.has_become_another(self.current.pid)
+        return self.current is not None and self._seen.has_become_another(self.current.pid)
 
     def note_end(self, status: int | None, actions: int | None) -> None:
         """Record the end of the followed process, which may be the whole program.
@@ -330,7 +334,7 @@ class ProgramRun:
         """Describe the end of a program of which no process was debugged."""
         which = f" that matches {self._follow!r}" if self._follow else ""
         ended = f"The program ended with status {status}"
-        if why := self.seen.explain():
+        if why := self._seen.explain():
             return f"{ended}, and no MLIR context of it{which} was observed: {why}."
         advice = (
             "'actiondbg doctor TOOL' reports whether the tool that it starts can be debugged, "
@@ -364,7 +368,7 @@ class ProgramRun:
 
     def note_fork(self, pid: int) -> None:
         """Record that a fork has taken the place of the followed process."""
-        self.seen.new_unobserved()  # on its way, where the process had started them, too
+        self._seen.new_unobserved()  # on its way, where the process had started them, too
         if self.current is not None:
             last = self.current
             last.pid, last.state, last.status, last.actions = pid, "alive", None, None

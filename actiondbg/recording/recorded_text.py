@@ -20,7 +20,7 @@ class RecordedText:
     """A text of a recording, and the values in it.
 
     A text without a list of its values keeps the names in it. Of the session's names, a value gets
-    one when it is first shown; without these it has that of MLIR's printer.
+    one when it is first shown; without ``names``, a value has the name of MLIR's printer.
 
     Args:
         event: at which the text was recorded, from 1.

@@ -9,9 +9,9 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.breakpoints.breakpoint import BreakpointTable
+from actiondbg.breakpoints.watch import Target
 from actiondbg.errors import UsageError
 from actiondbg.process.stop import Stop
-from actiondbg.session.breakpoints import BreakpointHost
 from actiondbg.session.executions import Executions
 
 Contribution = Callable[[], list[protocol.WireBreakpoint]]
@@ -20,8 +20,8 @@ Contribution = Callable[[], list[protocol.WireBreakpoint]]
 _OWN_REASONS = ("verify", "interrupt", "crash")
 
 
-class AgentBreakpoints(BreakpointHost):
-    """Sends breakpoints to the agent, and reads its hit counts."""
+class AgentBreakpoints:
+    """Sends breakpoints to the agent, and reads its hit counts (``BreakpointHost``)."""
 
     def __init__(self, table: BreakpointTable, executions: Executions) -> None:
         self.table = table
@@ -44,6 +44,12 @@ class AgentBreakpoints(BreakpointHost):
     def check_changeable(self) -> None:
         """Raise NotStopped while the tool runs."""
         self._executions.check_idle("breakpoints")
+
+    def check_watch(self, target: Target) -> None:
+        """Accept every target."""
+
+    def check_catch(self, kind: str) -> None:
+        """Accept every event."""
 
     def send(self) -> None:
         """Send all breakpoints to a stopped agent; otherwise the next start sends them."""

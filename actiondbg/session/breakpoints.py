@@ -27,9 +27,11 @@ class BreakpointHost(Protocol):
 
     def check_watch(self, target: Target) -> None:
         """Raise UsageError if the host cannot watch such a target."""
+        ...
 
     def check_catch(self, kind: str) -> None:
         """Raise UsageError if the host cannot catch such an event."""
+        ...
 
     def send(self) -> None:
         """Send the breakpoints at a stop; otherwise the next start sends them."""

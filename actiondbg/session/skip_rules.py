@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 import msgspec
 
 from actiondbg import protocol
-from actiondbg.breakpoints.condition import parse_condition, uses_field
+from actiondbg.breakpoints.condition import parse_condition
 from actiondbg.breakpoints.resolution import Vocabulary, resolve_spec
 from actiondbg.breakpoints.spec import parse_spec
 from actiondbg.errors import UsageError
@@ -149,10 +149,18 @@ def wire_rule(spec: str, condition: str | None) -> protocol.SkipRule:
             known before an action.
     """
     parsed = None if condition is None else parse_condition(condition)
-    for field in _UNKNOWN:
-        if uses_field(parsed, field):
-            raise UsageError(
-                f"A skip rule cannot depend on {field!r}, which is not known before an action: use "
-                "other fields."
-            )
+    _check(parsed)
     return protocol.SkipRule(terms=parse_spec(spec), condition=parsed)
+
+
+def _check(condition: protocol.Condition | None) -> None:
+    """Raise UsageError for the first field that is not known before an action, or counts."""
+    if condition is None:
+        return
+    if condition.field in _UNKNOWN:
+        raise UsageError(
+            f"A skip rule cannot depend on {condition.field!r}, which is not known before an "
+            "action: use other fields."
+        )
+    for one in condition.args or []:
+        _check(one)

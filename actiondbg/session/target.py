@@ -27,25 +27,31 @@ from actiondbg.tool.shipped import shipped_agent
 
 
 class Target:
-    """The debugged program.
-
-    Attributes:
-        program: its command line, working directory and environment.
-    """
+    """The debugged program."""
 
     def __init__(self, executions: Executions) -> None:
-        self.program = executions.program
+        self._program = executions.program
         self._executions = executions
 
     @property
     def argv(self) -> list[str]:
         """The command line of the tool."""
-        return self.program.argv
+        return self._program.argv
+
+    @property
+    def directory(self) -> Path | None:
+        """The working directory of the tool; None for ours."""
+        return self._program.cwd
+
+    @property
+    def without(self) -> tuple[str, ...]:
+        """The names of the capabilities that the agent does not use."""
+        return self._program.without
 
     @property
     def environment(self) -> Mapping[str, str] | None:
         """The environment of the tool; None for ours."""
-        return self.program.env
+        return self._program.env
 
     @property
     def streams(self) -> Streams:
@@ -55,7 +61,7 @@ class Target:
     @property
     def tool(self) -> Tool:
         """The tool; raises LaunchError when it is missing or unsuitable for the agent."""
-        return self.program.tool
+        return self._program.tool
 
     def option_names(self) -> list[str]:
         """Return the options that the tool's ``--help`` lists; none of a program that starts tools.
@@ -63,9 +69,9 @@ class Target:
         Raises:
             LaunchError: the tool is missing or unsuitable.
         """
-        if self.program.is_followed:
+        if self._program.is_followed:
             return []
-        return option_names(self.tool, self.program.env, self.program.cwd)
+        return option_names(self.tool, self._program.env, self._program.cwd)
 
     def process(self) -> ProcessStatus | None:
         """Return the status of the tool's process; None before its start and after its end."""
@@ -105,7 +111,7 @@ class Target:
 
         None without a process, before it has loaded one, and for a tool that names its own.
         """
-        if self.program.tool.libmlir is not None or self.pid is None:
+        if self._program.tool.libmlir is not None or self.pid is None:
             return None
         agent = shipped_agent().resolve()
         found = find_mlir_object(one for one in mapped_files(self.pid) if one != agent)

@@ -343,7 +343,7 @@ def _command_line(process: SuiteProcess) -> str:
 
 
 def pass_options(argv: tuple[str, ...], passes: set[str]) -> Iterator[tuple[str, str]]:
-    """Yield the passes that ran, each with its options on a command line; none are ``""``."""
+    """Yield the passes that ran, each with its options on a command line, "" for no options."""
     for word in argv[1:]:
         match = _NAME.fullmatch(word)
         if match is None:

@@ -99,7 +99,7 @@ def locate_patterns(found: Coverage, folders: Sequence[Path]) -> None:
     """Note in the patterns of a coverage the file and line of the only definition of their names.
 
     Raises:
-        UsageError: a folder of sources is none.
+        UsageError: one of the folders is no folder.
     """
     patterns = found.of("pattern")
     places = find_patterns({each.full_name for each in patterns}, folders)

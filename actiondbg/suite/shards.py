@@ -109,7 +109,7 @@ def _record_on_worker(task: _Task) -> _Answer:
 
 
 def shard_command(argv: Sequence[str], number: int, count: int) -> list[str]:
-    """Return the command line of a shard of lit, from 1.
+    """Return the command line of the shard ``number`` of lit, from 1.
 
     Raises:
         UsageError: it is another program, or one shard of it.

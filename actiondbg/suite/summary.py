@@ -61,7 +61,7 @@ def summarize(path: str | os.PathLike[str]) -> Summary:
     file = read_file(path, partial=True)
     rows = ActionRows(file)
     ended = max((chunk.flushed[1] for chunk in file.chunks), default=0)
-    ending = read_ending(file, rows.ordinal_of_row)
+    ending = read_ending(file, lambda thread, row: None)
     summary = Summary(file.header, ending, rows.count, ended, file.cut)
     strings = StringTables(file, rows.threads)
     summary.pattern_sets = [

@@ -35,10 +35,10 @@ def reserved_space(path: Path, size: int) -> Generator[None]:
     """
     space = os.statvfs(path)
     size = min(size, space.f_bavail * space.f_frsize // _SHARE)
-    with path.open("ab") as file:
+    # AttributeError: a C library without it.
+    with contextlib.suppress(OSError, AttributeError), path.open("ab") as file:
         begin = ctypes.c_int64(file.tell())
-        with contextlib.suppress(AttributeError):  # a C library without it
-            ctypes.CDLL(None).fallocate(file.fileno(), _KEEP_SIZE, begin, ctypes.c_int64(size))
+        ctypes.CDLL(None).fallocate(file.fileno(), _KEEP_SIZE, begin, ctypes.c_int64(size))
     try:
         yield
     finally:

@@ -60,7 +60,10 @@ class Program:
     """The command line of a tool, with its environment.
 
     Args:
-        argv: the command line, the tool first; all up to ``without`` are as of ``launch``.
+        argv: the command line, the tool first.
+        cwd, env, randomize, follow: as the arguments of ``launch``.
+        without: names of capabilities that the agent does not use, beside those in
+            ``$ACTIONDBG_WITHOUT``.
         starts_tools: whether it is a program that starts tools, even if it is a tool itself.
 
     Raises:

@@ -11,7 +11,7 @@ from actiondbg import protocol
 from actiondbg.errors import NotStopped, ToolGone, UsageError
 from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.protocol.tags import PASS_TAG, PATTERN_TAG
-from actiondbg.whatif.fork_run import refusal, until_after
+from actiondbg.whatif.fork_run import refusal
 
 if TYPE_CHECKING:
     from actiondbg.process.execution import Execution
@@ -123,8 +123,8 @@ def applicable_patterns(
         fork.request(protocol.SetBreakpoints(breakpoints=[]))
         fork.request(protocol.SetOptions(count=True))
         before = _succeeded(fork)
-        end = protocol.Term(kind="ordinal", ordinal=running[0].ordinal)
-        ended = fork.complete(seconds, until_after(end))
+        end = protocol.until_action(running[0].ordinal, after=True)
+        ended = fork.complete(seconds, end)
         if ended.when == "exit":
             raise ToolGone(f"The pass does not end: {ended.message or 'the tool ends in it.'}")
         after = _succeeded(fork)

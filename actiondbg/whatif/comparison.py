@@ -219,8 +219,8 @@ def compare(
     execution = session.execution
     if execution is None or execution.state != "stopped":
         raise NotStopped("Alternatives begin at a stop: start the tool, and stop it where they do.")
-    line = inspect_command_line(session.target.argv, session.target.program.cwd)
-    _check_output(execution, line, session.target.program.cwd)
+    line = inspect_command_line(session.target.argv, session.target.directory)
+    _check_output(execution, line, session.target.directory)
     directory = make_directory()
     try:
         judge = None if oracle is None else _Judge(make_oracle(oracle), session, line, directory)
@@ -340,7 +340,7 @@ class _Judge:
             tool=session.target.tool.path,
             argv=session.target.argv,
             input=line.input,
-            cwd=session.target.program.cwd,
+            cwd=session.target.directory,
             directory=folder,
             seconds=None,
         )

@@ -112,9 +112,9 @@ class AlternativeRuns:
         self, fork: ForkedTool, driver: PlanDriver | None
     ) -> tuple[Stop | None, Stop | None]:
         """Run a fork to its end; return the end, or None after a time-out, and what was caught."""
-        until = (
-            None if self.until is None else until_after(protocol.Term(kind="pass", glob=self.until))
-        )
+        until = None
+        if self.until is not None:
+            until = protocol.Until(terms=[protocol.Term(kind="pass", glob=self.until)], after=True)
         deadline = None if self.seconds is None else time.monotonic() + self.seconds
         own = [] if driver is None else [driver.breakpoint]
         caught: Stop | None = None
@@ -248,11 +248,6 @@ def _exempting(rule: protocol.SkipRule, pattern: str) -> protocol.SkipRule:
     if rule.condition is not None:
         condition = protocol.Condition(call="and", args=[rule.condition, condition])
     return msgspec.structs.replace(rule, condition=condition)
-
-
-def until_after(term: protocol.Term) -> protocol.Until:
-    """Return the request to run to the end of an action."""
-    return protocol.Until(terms=[term], condition=None, within=False, after=True)
 
 
 def _read(report: Path) -> protocol.Census | None:

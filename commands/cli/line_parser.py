@@ -166,7 +166,7 @@ class LineParser(argparse.ArgumentParser, Generic[OptionsT]):
 class Subcommand(Generic[OptionsT]):
     """A subcommand: the declaration of its command line, and the function that runs it."""
 
-    # No dataclass: the module takes time to import.
+    # No dataclass: dataclasses takes time to import.
     def __init__(
         self, name: str, rest: str, options: type[OptionsT], epilog: str, work: _Work[OptionsT]
     ) -> None:

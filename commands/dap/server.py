@@ -78,7 +78,7 @@ class Server:
         self.has_begun = False
 
     def add_client(self, reader: BinaryIO, writer: BinaryIO, *, is_child: bool = False) -> None:
-        """Begin to serve a client, or that of a child session."""
+        """Begin to serve a client, or the client of a child session."""
 
         def receive(message: IncomingMessage | None) -> None:
             self._receive(client, message)

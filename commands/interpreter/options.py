@@ -262,7 +262,7 @@ class Field:
 def arguments_type(run: Callable[..., object]) -> Any:
     """Return the type of a function's last parameter.
 
-    By its name, as those of the other parameters may not be imported at run time.
+    The type is looked up by name: the types of other parameters may not be imported at run time.
     """
     names = [kind for name, kind in run.__annotations__.items() if name != "return"]
     return run.__globals__[names[-1]]

@@ -46,9 +46,13 @@ def _integer(
     text: str, noun: str, *, prefix: str = "", least: int = 0, most: float = math.inf
 ) -> int:
     digits = text.removeprefix(prefix)
-    if not digits.isdecimal() or not least <= int(digits) <= most:
+    try:
+        value = int(digits) if digits.isdecimal() else -1
+    except ValueError:  # of thousands of digits
+        value = -1
+    if not least <= value <= most:
         raise argparse.ArgumentTypeError(f"{text!r} is not {noun}")
-    return int(digits)
+    return value
 
 
 def _number(

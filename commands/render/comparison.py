@@ -42,7 +42,7 @@ _KINDS: dict[Kind, str] = {
     "unknown output": "other actions, and the IR at the end is not recorded",
     "other output": "other output",
     "unreadable": "not compared, as a recording cannot be read",
-    "unrecorded": "not compared: one of the two runs was cut short for lack of disk space",
+    "unrecorded": "not compared: a recording is missing or incomplete, for lack of disk space",
 }
 
 Paint = Callable[[str], str]

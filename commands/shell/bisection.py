@@ -116,9 +116,9 @@ def bisect(console: Console, options: BisectOptions) -> Bisected:
                 oracle,
                 output=folder,
                 stdin=_stdin_of(session),
-                cwd=session.target.program.cwd,
+                cwd=session.target.directory,
                 env=session.target.environment,
-                without=session.target.program.without,
+                without=session.target.without,
                 progress=progress,
             )
     except KeyboardInterrupt:

@@ -78,10 +78,12 @@ struct ToolFunction {
 /// agent.
 bool isInterposed(std::string_view symbol);
 
-/// The hooks that are not installed in that MLIR, with a reason each.
+/// The hooks that are not installed in the current instance's MLIR, with a
+/// reason each.
 std::vector<const Hook *> refusedHooks();
 
-/// Lists the functions of that MLIR that the agent replaces or calls, or would.
+/// Lists the functions of the current instance's MLIR that the agent replaces
+/// or calls, or would.
 std::vector<ToolFunction> toolFunctions();
 
 } // namespace adbg

@@ -11,8 +11,8 @@
 namespace adbg {
 
 namespace {
-/// A function that must be detoured for a capability; builds that differ have
-/// different symbols of it, of which a detour of any is enough.
+/// A function that must be detoured for a capability. Its symbols are those of
+/// different builds: a detour of one symbol is enough.
 /// Of several capabilities that need a function, the first owns it: --without
 /// leaves the function alone with its owner only.
 struct Need {

@@ -86,8 +86,6 @@ ADBG_CREATION(createFromRegionsByReference, ADBG_CREATE_REGIONS_BY_REFERENCE,
 ADBG_INTERPOSE_BY(create, Operation *, createFromState, ADBG_CREATE_STATE,
                   const OperationState &)
 
-// One of these functions may call another, through the PLT or not: only the
-// innermost one that is observed reports the copy.
 /// Reports the copy of an operation, and returns it.
 static Operation *noteCloned(Operation *from, Operation *to) {
   Engine &engine = Engine::get();

@@ -12,6 +12,7 @@
 #include "engine/Describe.h"
 #include "interpose/Interpose.h"
 #include "record/RecordFile.h"
+#include "support/AgentHeap.h"
 #include "support/FileLimit.h"
 
 #include "mlir/IR/AsmState.h"
@@ -134,6 +135,10 @@ void UpstreamLog::Entry::begin() {
   if (!isNumbered)
     changed();
   std::string line;
+  {
+    AgentHeap agentHeap; // what the tool prints into it is the tool's own
+    line.reserve(512);
+  }
   llvm::raw_string_ostream os(line);
   printThread(os);
   os << "begins (no breakpoint) Action ";
@@ -154,6 +159,7 @@ void UpstreamLog::Entry::end() {
   // Anything but a failed pattern may have changed IR without a notification.
   if (frame.kind != Kind::Pattern || frame.returned != Returned::Unknown)
     changed();
+  AgentHeap agentHeap;
   std::string line;
   llvm::raw_string_ostream os(line);
   printThread(os);

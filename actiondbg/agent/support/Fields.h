@@ -45,7 +45,8 @@ public:
     fail("there is no " + std::string(what) + " '" + name + "'");
     return choices.begin()->second;
   }
-  /// Parses each object in a list with `T::parse`.
+  /// Parses each object in a list with `T::parse`. After an error the result is
+  /// not to be used.
   template <typename T> std::vector<T> objects(StringRef key) {
     std::vector<T> all;
     eachObject(key, [&](Fields &fields) {

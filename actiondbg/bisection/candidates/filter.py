@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import shlex
 from collections.abc import Callable, Sequence
@@ -58,24 +59,32 @@ def make_filter(
         if glob is not None:
             check_glob(glob, glob, 0)
 
-    def accepts(action: RecordedAction) -> bool:
-        names = {action.name, action.argument or ""}
-        return (
-            (tag is None or glob_matches(tag, action.tag))
-            and (name is None or any(glob_matches(name, one) for one in names))
-            and (func is None or glob_matches(func, action.function or ""))
-            and not any(glob_matches(glob, one) for glob in always for one in names)
-        )
-
     options = {"--tag": tag, "--name": name, "--func": func}
     words = [(option, glob) for option, glob in options.items() if glob is not None]
     words += [("--always", glob) for glob in always]
     return CandidateFilter(
         specs=_specs(tag, name, func),
         always=list(always),
-        accepts=accepts,
+        accepts=functools.partial(_accepts, tag, name, func, tuple(always)),
         options=shlex.join(itertools.chain.from_iterable(words)),
         only_passes=tag is not None and not any(glob_matches(tag, one) for one in _IN_PASSES),
+    )
+
+
+def _accepts(
+    tag: str | None,
+    name: str | None,
+    func: str | None,
+    always: tuple[str, ...],
+    action: RecordedAction,
+) -> bool:
+    """Whether a filter accepts an action; workers of a cluster get the filter by pickle."""
+    names = {action.name, action.argument or ""}
+    return (
+        (tag is None or glob_matches(tag, action.tag))
+        and (name is None or any(glob_matches(name, one) for one in names))
+        and (func is None or glob_matches(func, action.function or ""))
+        and not any(glob_matches(glob, one) for glob in always for one in names)
     )
 
 

@@ -138,8 +138,8 @@ def _side_row(row: Row) -> str:
     return f"<tr>{_cell(left, row.left, old)}{_cell(right, row.right, new)}</tr>\n"
 
 
-def _cell(highlighted: str, text: str | None, kind: str) -> str:
-    return "<td class=none></td>" if text is None else f"<td{kind}>{highlighted}</td>"
+def _cell(highlighted: str, text: str | None, attribute: str) -> str:
+    return "<td class=none></td>" if text is None else f"<td{attribute}>{highlighted}</td>"
 
 
 def _unified_rows(rows: Sequence[Row]) -> Iterator[str]:

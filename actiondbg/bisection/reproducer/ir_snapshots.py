@@ -24,6 +24,8 @@ _SCRATCH = "named"  # a temporary file in the folder
 class IRSnapshots:
     """The IR before and after the culprit, and before its pass, in files.
 
+    The constructor replays the run, and writes the files.
+
     Args:
         run: the run that the culprit's stack was taken from.
 

@@ -7,7 +7,7 @@ import os
 import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from actiondbg.analysis.textual_pipelines import dumped_pipelines
@@ -52,7 +52,7 @@ class StepResult:
         return self.verdict == self.step.expected
 
 
-@dataclass
+@dataclass(eq=False)
 class ReproducerRun:
     """Runs the scripts of a reproducer in its folder.
 
@@ -75,8 +75,8 @@ class ReproducerRun:
     verdicts: VerdictStore
     jobs: int = 1
     directory: Path | None = None
-    judged: int = 0
-    tries: int = 1
+    judged: int = field(default=0, init=False)
+    tries: int = field(default=1, init=False)
 
     def __post_init__(self) -> None:
         self.seconds = self.setup.seconds or _SECONDS
@@ -125,7 +125,7 @@ class ReproducerRun:
     def write(
         self, steps: Sequence[Step], judge: ShellJudge, head: Sequence[str], name: str = SCRIPT
     ) -> None:
-        """Write repro.sh; raises FileNotWritten."""
+        """Write a script, by default repro.sh; raises FileNotWritten."""
         script = self.folder / name
         try:
             text = make_script(
@@ -244,6 +244,7 @@ class ReproducerRun:
         return completed.status, completed.output.read_text(encoding="utf-8", errors="replace")
 
     def _new_runner(self, scratch: Path) -> CommandRunner:
+        """Return a runner that ``close`` cancels."""
         runner = CommandRunner(scratch)
         self._runners.append(runner)
         return runner

@@ -133,7 +133,7 @@ class KernelProcess(Closeable):
             The counts of all calls together; () if the kernel runs in other threads or programs.
 
         Raises:
-            KernelError: an event cannot be counted, too.
+            KernelError: as of every request, or an event cannot be counted.
         """
         return self._ask(Count(calls, tuple(events)))[0].counts
 

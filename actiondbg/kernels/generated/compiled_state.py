@@ -28,9 +28,9 @@ class StoredKernel:
     """The content of ``compiled.json``.
 
     Attributes:
-        key: of everything that decides the binaries.
+        key: a digest of everything that decides the binaries.
         kernel: the compiled kernel, whose paths are relative to the folder in the file.
-        checksums: of the verified binary and of the measured binary.
+        checksums: digests of the verified and of the measured binary, in this order.
     """
 
     key: str
@@ -70,8 +70,8 @@ class CompiledState:
 
     def kernel(self) -> CompiledKernel | None:
         """Return the compiled kernel; None if it is out of date, or a binary missing or changed."""
-        stored = stored_kernel(self._folder)
-        return stored.kernel if stored is not None and stored.key == self._key else None
+        stored = stored_kernel(self._folder, self._key)
+        return None if stored is None else stored.kernel
 
     def store_kernel(self, kernel: CompiledKernel) -> None:
         """Store a compiled kernel; its binaries are complete."""
@@ -119,10 +119,14 @@ def _read(path: Path, kind: type[_T]) -> _T | None:
         return None
 
 
-def stored_kernel(folder: Path) -> StoredKernel | None:
-    """Return what any compiler made in a folder; None if a binary is missing or changed."""
+def stored_kernel(folder: Path, key: str | None = None) -> StoredKernel | None:
+    """Return the kernel in a folder; None if a binary is missing or changed.
+
+    Args:
+        key: of what is compiled now, so that the kernel of another key is None; None for any key.
+    """
     stored = _read(folder / _COMPILED, StoredKernel)
-    if stored is None:
+    if stored is None or key not in (None, stored.key):
         return None
     kernel = with_paths(stored.kernel, lambda path: folder / path)
     try:

@@ -423,7 +423,7 @@ class Evaluator:
         """
         # Of a log whose folder was removed.
         write_dispatches(self._folder, self._providers, dispatches)
-        stages = Stages(self._stages.compiler, profiler=self._confirmation)
+        stages = Stages(self._stages.compiler, profiler=self._confirmation, jobs=self._stages.jobs)
         profiles: list[Profile] = []
         for row in Sweep(stages, self._providers).run(dispatches):
             if row.profile is None:

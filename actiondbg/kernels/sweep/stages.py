@@ -17,6 +17,7 @@ from actiondbg.kernels.sweep.cluster import ClusterCompiler
 from actiondbg.kernels.sweep.compilation import DispatchCompiler
 from actiondbg.kernels.sweep.settings import SweepSettings
 from actiondbg.kernels.sweep.sweep import Stages
+from actiondbg.kernels.verification.reference_providers import find_reference_provider
 from actiondbg.kernels.verification.verifier import DispatchVerifier, Verifier
 from actiondbg.recording.dependencies import need_packages
 
@@ -31,7 +32,7 @@ def make_stages(
 
     Raises:
         ProviderMissing: a compiler is not installed.
-        UsageError: the Dask scheduler cannot be reached.
+        UsageError: the Dask scheduler cannot be reached, or there is no such reference provider.
         ActiondbgError: NumPy is not installed.
     """
     cluster = None if settings.dask is None else ClusterCompiler(settings.dask)
@@ -39,6 +40,8 @@ def make_stages(
     if settings.dry_run:
         return Stages(compilation)
     jobs = settings.jobs if cluster is None else cluster.jobs
+    for name in settings.references:
+        find_reference_provider(name)
     if not (settings.verify or settings.profile or settings.bisect):
         return Stages(compilation, jobs=jobs)
     need_packages("Running kernels", ("numpy",), "kernels")

@@ -48,7 +48,8 @@ Report = Callable[[SweepProgress], None]
 class Stages:
     """What a sweep does with each dispatch; None for a stage that is left out.
 
-    ``jobs`` are compiled and verified at a time.
+    Attributes:
+        jobs: how many dispatches are compiled and verified at a time.
     """
 
     compiler: DispatchCompiler

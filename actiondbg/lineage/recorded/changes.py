@@ -40,6 +40,7 @@ class RecordedChanges:
     def __init__(self, recording: Recording, actions: RecordedActions) -> None:
         columns = TableColumns(recording, "changes")
         names = ("seq", "ordinal", "operation", "by")
+        recording.arrays("changes", *names, "kind", "block")  # together, in threads
         times, ordinals, operations, by = (columns.numbers(one).astype(np.int64) for one in names)
         kinds = columns.words("kind")
         named = np.array(kinds.values, object)[kinds.codes]
@@ -64,6 +65,7 @@ class RecordedLinks:
 
     def __init__(self, recording: Recording) -> None:
         columns, names = TableColumns(recording, "links"), ("ordinal", "operation", "source")
+        recording.arrays("links", *names, "kind")  # together, in threads
         self._kinds = columns.words("kind")
         self._columns: list[Ints] = [columns.numbers(name).astype(np.int64) for name in names]
 

@@ -11,7 +11,7 @@ from actiondbg.recording.format.arrow import Array, Ints, pa
 from actiondbg.recording.format.layout import OUTCOMES, UNFINISHED
 from actiondbg.recording.log.text import Coded, number_parts
 
-# Colours a text by its role: "name", or an outcome, to each of which it adds as many bytes.
+# Colours a text by its role: "name", or an outcome. Each outcome grows by the same number of bytes.
 Paint = Callable[[str, str], str]
 
 _ORDINAL_WIDTH = 9  # with the # and a blank

@@ -83,7 +83,7 @@ def _view(machine: Machine, of: Value, *, is_written: bool) -> RuntimeValue:
     if isinstance(of.type, ShapedType) and of.type.kind == "vector":
         raise NotInterpreted("an operand of linalg that is a vector")
     found = view(value, is_written=is_written)
-    if found.unit:
+    if found.unit is not None:
         raise NotInterpreted("an operand of linalg with elements that are vectors")
     return found
 

@@ -222,7 +222,7 @@ def _metadata(machine: Machine, operation: Operation) -> Results:
 def _is_memref_of(type: Type, view: MemRef) -> bool:
     if not isinstance(type, ShapedType) or type.kind != "memref":
         return False
-    return item(type)[1] == view.buffer.element
+    return item(type) == (view.unit, view.buffer.element)
 
 
 @handles("builtin.unrealized_conversion_cast")

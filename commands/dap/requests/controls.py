@@ -19,7 +19,7 @@ class CountArguments(Arguments, frozen=True):
     count: int = 1
 
 
-def _of_line(line: str) -> Callable[[Client, NoArguments], str]:
+def _runs(line: str) -> Callable[[Client, NoArguments], str]:
     """Return a handler that runs a command of the shell: all threads go on, or back."""
 
     def run(client: Client, arguments: NoArguments) -> str:
@@ -28,12 +28,12 @@ def _of_line(line: str) -> Callable[[Client, NoArguments], str]:
     return run
 
 
-request("continue", resumes=True, is_free=True)(_of_line("continue"))
-request("next", resumes=True)(_of_line("next"))
-request("stepIn", resumes=True)(_of_line("step"))
-request("stepOut", resumes=True)(_of_line("finish"))
-request("stepBack", capability="supportsStepBack", resumes=True)(_of_line("reverse-step"))
-request("reverseContinue", resumes=True)(_of_line("reverse-continue"))
+request("continue", resumes=True, is_free=True)(_runs("continue"))
+request("next", resumes=True)(_runs("next"))
+request("stepIn", resumes=True)(_runs("step"))
+request("stepOut", resumes=True)(_runs("finish"))
+request("stepBack", capability="supportsStepBack", resumes=True)(_runs("reverse-step"))
+request("reverseContinue", resumes=True)(_runs("reverse-continue"))
 
 
 @request("actiondbg/reverseNext", resumes=True)

@@ -275,3 +275,15 @@ def test_endless_programs_are_stopped() -> None:
             _run(body)
         stopped.append(name)
     assert stopped == list(endless)
+
+
+@pytest.mark.parametrize("unit", ["vector<f32>", "vector<1xf32>"])
+def test_linalg_over_memory_of_vectors_is_not_interpreted(unit: str) -> None:
+    """A vector without dimensions is an element that is a vector, too."""
+    body = f"""\
+  %a = memref.alloc() : memref<2x{unit}>
+  %b = memref.alloc() : memref<2x{unit}>
+  linalg.copy ins(%a : memref<2x{unit}>) outs(%b : memref<2x{unit}>)
+"""
+    with pytest.raises(NotInterpreted, match="elements that are vectors"):
+        _run(body)

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from actiondbg.errors import UsageError
-from actiondbg.recording.format.arrow import Bools, Ints, WordColumn, word_column
+from actiondbg.protocol.tags import ITERATION_TAG
+from actiondbg.recording.format.arrow import Bools, Ints, WordColumn, pa, word_column
 from actiondbg.recording.format.layout import CHANGE_KINDS
 from actiondbg.recording.session.event_line import (
     EventLine,
@@ -160,6 +161,19 @@ class ActionColumns(TableColumns):
         counts = before[self.line.behind] - before[:-1]
         # A deferred replacement is attributed to the fold, but made after it.
         return np.where(self.is_deferred, counts - self.own_changes, counts)
+
+    @cached_property
+    def kinds(self) -> tuple[Ints, list[tuple[str, str]]]:
+        """The kind of each action, and each kind's tag and name; greedy iterations have no name."""
+        tags, names = self.words("tag"), self.words("name")
+        width = len(names.values) + 1  # plus one for no name
+        is_named = (tags.codes != tags.code(ITERATION_TAG)) & (names.codes >= 0)
+        codes = np.where(is_named, names.codes, len(names.values))
+        kinds = pa.array(tags.codes.astype(np.int64) * width + codes).dictionary_encode()
+        keys: list[int] = kinds.dictionary.to_pylist()
+        pairs = (divmod(key, width) for key in keys)
+        found = [(tags.values[tag], [*names.values, ""][name]) for tag, name in pairs]
+        return kinds.indices.to_numpy().astype(np.int64), found
 
     def is_tag(self, tag: str) -> Bools:
         """Return a mask of the actions with a tag."""

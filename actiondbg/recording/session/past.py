@@ -23,9 +23,9 @@ from actiondbg.breakpoints.watch import OperationGlob, parse_operation, parse_wa
 from actiondbg.errors import NoSuchUnit, NotRecorded, UsageError
 from actiondbg.process.stop import Stop, ended_action, not_ended
 from actiondbg.protocol import Result, Statistic
-from actiondbg.protocol.tags import FOLD_TAG, ITERATION_TAG, PASS_TAG, PATTERN_TAG, tag_of_kind
+from actiondbg.protocol.tags import FOLD_TAG, PASS_TAG, PATTERN_TAG, tag_of_kind
 from actiondbg.recording.errors import lacks
-from actiondbg.recording.format.arrow import Bools, Ints, pa
+from actiondbg.recording.format.arrow import Bools, Ints
 from actiondbg.recording.session.action_query import ActionQuery
 from actiondbg.recording.session.columns import ActionColumns, locations_of
 from actiondbg.recording.session.conversions import RecordedConversions
@@ -93,33 +93,27 @@ class _Described(Sequence[Attempt]):
 
 def _statistics(actions: ActionColumns, counted: Bools) -> list[Statistic]:
     """Count the outcomes of some actions by tag and name; all greedy iterations have one row."""
-    tags, names, outcomes = (actions.words(name) for name in ("tag", "name", "outcome"))
-    is_named = tags.codes != tags.code(ITERATION_TAG)
-    width = len(names.values) + 1  # plus one for no name
-    codes = np.where(is_named, names.codes, len(names.values))
-    kinds = pa.array(tags.codes.astype(np.int64) * width + codes).dictionary_encode()
-    kind_of = kinds.indices.to_numpy().astype(np.int64)
+    kind_of, kinds = actions.kinds
+    outcomes = actions.words("outcome")
 
     def sums(which: Bools, values: npt.NDArray[Any] | None = None) -> list[Any]:
         weights = None if values is None else values[which]
-        return np.bincount(kind_of[which], weights, len(kinds.dictionary)).tolist()
+        return np.bincount(kind_of[which], weights, len(kinds)).tolist()
 
     results = [sums(counted & (outcomes.codes == outcomes.code(result))) for result in _RESULTS]
     changes = sums(counted, actions.change_counts)
     nanoseconds = sums(counted, actions.numbers("duration_ns"))
     is_timed = not actions.recording.header.imported
     rows: list[Statistic] = []
-    keys: list[int] = kinds.dictionary.to_pylist()
-    for at, key in enumerate(keys):
+    for at, (tag, name) in enumerate(kinds):
         counts = {result: each[at] for result, each in zip(_RESULTS, results, strict=True)}
         if not any(counts.values()):
             continue
         counts["succeeded"] += counts["unchanged"]
-        tag, name = divmod(key, width)
         rows.append(
             Statistic(
-                tag=tags.values[tag],
-                name=[*names.values, ""][name],
+                tag=tag,
+                name=name,
                 attempts=counts["succeeded"] + counts["failed"] + counts["skipped"],
                 changes=int(changes[at]),
                 seconds=nanoseconds[at] / 1e9 if is_timed else None,

@@ -23,6 +23,7 @@ from actiondbg.support.scratch_directory import scratch_directory
 from tests.fakes.functions import returning
 
 if TYPE_CHECKING:
+    from actiondbg.session.session import Session
     from tests.fakes.agent.fixtures import Launch
 
 
@@ -129,6 +130,13 @@ def interrupt_soon(seconds: float = 0.3) -> None:
     threading.Timer(seconds, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 
 
+def _press_when_connected(session: Session) -> None:
+    """An interrupt before is only kept, and the next interrupt is the first that is sent."""
+    while session.execution is None or session.execution.hello is None:
+        time.sleep(0.01)
+    interrupt_soon()
+
+
 def test_ctrl_c_leaves_the_tool_running_and_interrupt_stops_it(fake: Launch) -> None:
     session = fake("--slow")
     interrupt_soon()
@@ -146,7 +154,7 @@ def test_ctrl_c_leaves_the_tool_running_and_interrupt_stops_it(fake: Launch) -> 
 
 def test_a_second_interrupt_stops_inside_the_action(fake: Launch) -> None:
     session = fake("--slow", "--stuck")
-    interrupt_soon()
+    threading.Thread(target=_press_when_connected, args=[session]).start()
     with pytest.raises(KeyboardInterrupt):
         session.run()
     session.interrupt()

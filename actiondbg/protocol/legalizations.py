@@ -97,11 +97,16 @@ class OperationEnded(_Event, tag="operation-end"):
 
 
 class PatternBegan(_Event, tag="pattern"):
-    """A pattern is tried in the action ``ordinal``; None if it is refused."""
+    """A pattern is tried in the action ``ordinal``; None if it is refused.
+
+    ``any_operation``: it is tried for all operations, not for those of a name, an interface or a
+    trait.
+    """
 
     name: str
     benefit: int
     ordinal: int | None
+    any_operation: bool = False
 
 
 class PatternEnded(_Event, tag="pattern-end"):

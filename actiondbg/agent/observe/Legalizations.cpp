@@ -369,6 +369,7 @@ void Legalizations::beginPattern(const Pattern &pattern, uint64_t ordinal,
         {"event", "pattern"},
         {"name", nameOf(pattern)},
         {"benefit", pattern.getBenefit().getBenefit()},
+        {"anyOperation", pattern.isOfAnyOperation()},
         {"ordinal", isRefused ? Json(nullptr) : Json(int64_t(ordinal))}};
   });
   if (isRefused)

@@ -23,7 +23,7 @@ CauseKind = Literal[
     "unknown",
 ]
 
-_ANONYMOUS = re.compile(r"^(\(anonymous namespace\)|\{anonymous\})::")
+_ANONYMOUS = re.compile(r"^(\w+::)*(\(anonymous namespace\)|\{anonymous\})::")
 _MATERIALIZATION = re.compile(
     r"failed to legalize unresolved materialization from \((?P<source>.*)\) to "
     r"\((?P<target>.*)\) that remained live"
@@ -62,7 +62,7 @@ class Cause(NamedTuple):
 
 
 def short_name(pattern: str) -> str:
-    """Return a pattern's name without the anonymous namespace."""
+    """Return a pattern's name without the anonymous namespace and those around it."""
     return _ANONYMOUS.sub("", pattern)
 
 
@@ -71,7 +71,7 @@ def cause_of(legalization: Legalization) -> Cause:
     way: list[Step] = []
     here = legalization
     while True:
-        tried = _most_telling(here.tried)
+        tried = _most_telling(here)
         inner = _not_legalized(tried) if tried is not None else None
         if tried is None or inner is None or len(_made(here)) > 1:
             way.append(Step(here, tried))
@@ -80,6 +80,8 @@ def cause_of(legalization: Legalization) -> Cause:
         here = inner
     maker = way[-2].tried if len(way) > 1 else None
     kind, text = _missing(here, tried, maker)
+    if maker is not None and kind not in ("no pattern", "unfinished"):
+        text = f"pattern {short_name(maker.name)} makes {here.op}, and {text}"
     return Cause(kind, text, way, max(len(here.tried) - 1, 0))
 
 
@@ -149,21 +151,30 @@ def said_lines(said: str | None) -> list[str]:
 
 
 def rank(tried: TriedPattern) -> int:
-    """Return how much a failure tells, 0 for most: how near the pattern came to its success."""
+    """Return how much a failure tells, 0 for most: how near the pattern came to its success.
+
+    A pattern for any operation comes after those for this one.
+    """
     if tried.result is None:
         return -1
+    of_any = 5 * tried.any_operation
     if tried.result == "rolled back":
-        return 0
+        return of_any
     if tried.types:
-        return 1
+        return of_any + 1
     if tried.reasons:
-        return 2
-    return 3 if tried.result == "failed" else 4
+        return of_any + 2
+    return of_any + (3 if tried.result == "failed" else 4)
 
 
-def _most_telling(tried: list[TriedPattern]) -> TriedPattern | None:
-    failed = [each for each in tried if each.result != "succeeded"]
+def _most_telling(here: Legalization) -> TriedPattern | None:
+    failed = [each for each in here.tried if each.result != "succeeded"]
     return min(failed, key=rank, default=None)
+
+
+def _own(here: Legalization) -> list[TriedPattern]:
+    """Return the patterns for an operation: those for any operation only if there are no others."""
+    return [each for each in here.tried if not each.any_operation] or here.tried
 
 
 def _not_legalized(tried: TriedPattern) -> Legalization | None:
@@ -176,7 +187,7 @@ def _made(here: Legalization) -> dict[str, str]:
     legalized, each with the first pattern that made such an operation.
     """
     made: dict[str, str] = {}
-    for tried in here.tried:
+    for tried in _own(here):
         if tried.result == "rolled back" and (inner := _not_legalized(tried)) is not None:
             made.setdefault(inner.op, short_name(tried.name))
     return made
@@ -191,25 +202,30 @@ def _missing(
     name = short_name(tried.name)
     if tried.result is None:
         return "unfinished", f"pattern {name} was being applied when the tool stopped"
+    if tried.any_operation and tried.result != "rolled back":
+        return _without_pattern(here, maker)
     if tried.types:
-        first = tried.types[0]
-        by = first.converter or "its type converter"
-        return "type", f"pattern {name} needs type {first.type}, which {by} does not convert"
-    reasons = _reasons(tried)
+        return "type", f"pattern {name} {_lack(tried)}"
     if made := _made(here):
         makers = "; ".join(f"{pattern} makes {op}" for op, pattern in made.items())
         return "generated", f"what its patterns make could not be legalized: {makers}"
     if tried.result == "rolled back":
-        why = f": {'; '.join(reasons)}" if reasons else ""
-        return "generated", f"what pattern {name} made could not be legalized{why}"
-    failed = [one for one in here.tried if one.result == "failed"]
+        why = "; ".join(_reasons(tried))
+        text = f"what pattern {name} made could not be legalized"
+        return "generated", f"{text}: {why}" if why else text
+    return _unmatched(here, tried)
+
+
+def _unmatched(here: Legalization, tried: TriedPattern) -> tuple[CauseKind, str]:
+    name, reasons, own = short_name(tried.name), _reasons(tried), _own(here)
+    failed = [one for one in own if one.result == "failed"]
     if reasons and len(failed) > 1:
         return "reason", f"none of {len(failed)} patterns matched: {_why(failed)}"
     if reasons:
         return "reason", f"pattern {name} did not match: {'; '.join(reasons)}"
     if tried.result == "refused":
-        return "recursion", f"pattern {name} is not tried for what it makes itself"
-    if len(here.tried) > 1:
+        return "recursion", f"pattern {name} {_lack(tried)}"
+    if len(own) > 1:
         return (
             "no reason",
             f"none of {counted(len(failed), 'pattern')} for {here.op} matched, and none gave a "
@@ -222,10 +238,20 @@ def _reasons(tried: TriedPattern) -> list[str]:
     return [each.rstrip(".") for each in tried.reasons if not each.startswith("rolled back")]
 
 
+def _lack(tried: TriedPattern) -> str | None:
+    """Return what a pattern lacked, behind its name; None if that is not known."""
+    if tried.types:
+        by = tried.types[0].converter or "its type converter"
+        return f"needs type {tried.types[0].type}, which {by} does not convert"
+    if reasons := _reasons(tried):
+        return f'says "{"; ".join(reasons)}"'
+    return "is not tried for what it makes itself" if tried.result == "refused" else None
+
+
 def _why(tried: list[TriedPattern]) -> str:
-    """Return the reasons of several patterns: nothing tells which pattern should have matched."""
-    said = [(short_name(one.name), reasons) for one in tried if (reasons := _reasons(one))]
-    words = [f'{name} says "{"; ".join(reasons)}"' for name, reasons in said[:_MOST_REASONS]]
+    """Return what several patterns lacked: nothing tells which of them should have matched."""
+    said = [f"{short_name(one.name)} {lack}" for one in tried if (lack := _lack(one))]
+    words = said[:_MOST_REASONS]
     if len(said) > _MOST_REASONS:
         words.append(f"{len(said) - _MOST_REASONS} more gave other reasons")
     if len(said) < len(tried):
@@ -250,10 +276,11 @@ def _without_pattern(here: Legalization, maker: TriedPattern | None) -> tuple[Ca
             f"no pattern for {here.op}, which is legal only if its types are: "
             f"{by} does not convert {first.type}"
         )
+    but = f", but {len(here.tried)} for any operation: {_why(here.tried)}" if here.tried else ""
     if maker is not None:
         refuses = "does not know" if here.illegal is False else "refuses"
         return "no pattern", (
             f"pattern {short_name(maker.name)} makes {here.op}, which the target {refuses}, and "
-            "for which there is no pattern"
+            f"for which there is no pattern{but}"
         )
-    return "no pattern", f"no pattern for {here.op}"
+    return "no pattern", f"no pattern for {here.op}{but}"

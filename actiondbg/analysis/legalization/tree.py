@@ -35,6 +35,8 @@ class TriedPattern(msgspec.Struct, kw_only=True):
         name: of the pattern.
         benefit: as the pattern declares it; None where it is not recorded.
         ordinal: of its action; None if it was refused.
+        any_operation: whether it is tried for all operations, which tells little of this one;
+            False where that is not recorded.
         result: "failed" if it did not match; "rolled back" if it matched, and what it made could
             not be legalized; "refused" if it was being applied already; "succeeded"; or None if
             the tool stopped while it was being applied.
@@ -47,6 +49,7 @@ class TriedPattern(msgspec.Struct, kw_only=True):
     name: str
     benefit: int | None
     ordinal: int | None
+    any_operation: bool = False
     result: TryResult | None = None
     reasons: list[str] = msgspec.field(default_factory=list[str])
     types: list[TypeFailed] = msgspec.field(default_factory=list[TypeFailed])
@@ -234,7 +237,12 @@ class _Tree:
     def _add_pattern(self, event: _PatternEvent) -> None:
         match event:
             case PatternBegan():
-                made = TriedPattern(name=event.name, benefit=event.benefit, ordinal=event.ordinal)
+                made = TriedPattern(
+                    name=event.name,
+                    benefit=event.benefit,
+                    ordinal=event.ordinal,
+                    any_operation=event.any_operation,
+                )
                 self._open[-1].tried.append(made)
                 self._is_trying[-1] = True
             case PatternEnded():

@@ -30,9 +30,11 @@ def operation(
     ]
 
 
-def pattern(name: str, result: str, *inside: Event, ordinal: int | None = 5) -> list[Event]:
-    begin = {"event": "pattern", "name": name, "benefit": 1, "ordinal": ordinal}
-    return [begin, *inside, {"event": "pattern-end", "result": result}]
+def pattern(
+    name: str, result: str, *inside: Event, ordinal: int | None = 5, any: bool = False
+) -> list[Event]:
+    begin = {"event": "pattern", "name": name, "benefit": 1, "anyOperation": any}
+    return [begin | {"ordinal": ordinal}, *inside, {"event": "pattern-end", "result": result}]
 
 
 def reason(text: str) -> Event:
@@ -73,7 +75,10 @@ def test_the_way_leads_through_what_was_rolled_back() -> None:
         )
     )
     cause = cause_of_failure(conversion)
-    assert (cause.kind, cause.text) == ("reason", "pattern D did not match: the shape is dynamic")
+    assert (cause.kind, cause.text) == (
+        "reason",
+        "pattern C makes x.c, and pattern D did not match: the shape is dynamic",
+    )
     names = [(step.legalization.op, step.tried and step.tried.name) for step in cause.way]
     assert names == [("x.a", "{anonymous}::C"), ("x.c", "D")]
     tried = conversion.legalizations[0].tried
@@ -100,6 +105,21 @@ def test_the_way_leads_through_what_was_rolled_back() -> None:
             [pattern("A", "failed"), pattern("B", "failed", reason("too small"))],
             "reason",
             'none of 2 patterns matched: B says "too small"; 1 gave no reason',
+        ),
+        (
+            [pattern("A", "failed", reason("too odd"), any=True), pattern("mlir::ns::B", "failed")],
+            "no reason",
+            "pattern mlir::ns::B did not match, and gave no reason",
+        ),
+        (
+            [
+                pattern("mlir::ns::(anonymous namespace)::A", "failed", reason("odd"), any=True),
+                pattern("B", "failed", any=True),
+                pattern("C", "refused", ordinal=None, any=True),
+            ],
+            "no pattern",
+            'no pattern for x.a, but 3 for any operation: A says "odd"; '
+            "C is not tried for what it makes itself; 1 gave no reason",
         ),
         (
             [pattern("A", "failed"), pattern("B", "failed")],

@@ -35,6 +35,11 @@ public:
       return std::nullopt;
     return OperationName::getFromOpaquePointer(rootValue);
   }
+  /// Whether it is tried for all operations, not for those of a name, an
+  /// interface or a trait.
+  bool isOfAnyOperation() const {
+    return rootKind == ofAny && !adbg::facts::patternOfAction.isRefuted();
+  }
   PatternBenefit getBenefit() const { return benefit; }
   StringRef getDebugName() const {
     return LLVM_LIKELY(!adbg::facts::patternOfAction.isRefuted()) ? debugName
@@ -50,7 +55,7 @@ public:
   }
 
 private:
-  static constexpr int ofOperation = 1;
+  static constexpr int ofAny = 0, ofOperation = 1;
 
   const void *rootValue;
   int rootKind;

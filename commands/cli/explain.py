@@ -124,6 +124,7 @@ def _explain(session: DebugSession, options: ExplainOptions, progress: ProgressL
         explanation_json,
         explanation_text,
     )
+    from actiondbg.commands.render.tables import fitted
 
     with progress.shown():
         found = session.past.explain(options.left)
@@ -132,10 +133,10 @@ def _explain(session: DebugSession, options: ExplainOptions, progress: ProgressL
         print(json.dumps(explanation_json(shown)))
     else:
         crash = None if session.stop is None else session.stop.crash
+        console = Console(session, interactive=True, color=not options.no_color)
         if crash is not None and found.other is None:
-            print(crash)
-        console = Console(session, color=not options.no_color)
-        print(explanation_text(console, shown))
+            print(fitted(crash, console.width))
+        print(fitted(explanation_text(console, shown), console.width))
     if options.html is not None:
         from actiondbg.commands.render.legalization.explanation_page import explanation_page
 

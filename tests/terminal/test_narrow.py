@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
+import pexpect
 import pytest
 
-from tests.terminal.terminal import Terminal
+from tests.fakes import stock_tool as stock
+from tests.terminal.terminal import ESCAPE, Terminal, environment_in
 
 COLUMNS = 60
 _OF_A_STOP = (
@@ -71,6 +75,33 @@ def test_help_breaks_at_words(narrow: Terminal) -> None:
     for command in _OF_HELP:
         shown = narrow.do(command)
         assert shown.strip() and too_wide(shown) == [], command
+
+
+ALLOCATED = """\
+func.func @f(%n: index, %m: index) -> memref<?x?xf32> {
+  %a = memref.alloc(%n, %m) {alignment = 64 : i64} : memref<?x?xf32>
+  return %a : memref<?x?xf32>
+}
+"""
+
+
+def test_an_explanation_breaks_at_words_and_keeps_types(mlir_opt: str, tmp_path: Path) -> None:
+    source = stock.write(str(tmp_path / "a.mlir"), ALLOCATED)
+    words = ["-m", "actiondbg", "explain", "--", mlir_opt, source, "--convert-memref-to-emitc"]
+    child: pexpect.spawn[str] = pexpect.spawn(
+        sys.executable,
+        words,
+        env=environment_in(tmp_path),
+        dimensions=(40, COLUMNS),
+        encoding="utf-8",
+        timeout=60,
+    )
+    child.expect(pexpect.EOF)
+    shown = ESCAPE.sub("", child.before or "").replace("\r", "")
+    explanation = shown[shown.index("@2 memref.alloc") :]
+    assert too_wide(explanation) == []
+    [operation] = [row for row in explanation.split("\n") if '"memref.alloc"' in row]
+    assert operation.endswith("… : (index, index) -> memref<?x?xf32>")
 
 
 def test_a_row_after_the_first_begins_below_its_column(narrow: Terminal) -> None:

@@ -55,7 +55,7 @@ class Explanation(msgspec.Struct, kw_only=True):
         target: the operations that were asked for, such as "@12" or "op:memref.*"; None for the
             conversion that failed.
         conversions: those that failed, and with a target those that left some of its operations,
-            in their order.
+            in their order; where the verifier failed, those of the pass before it that left any.
         other: the first other failure, if no conversion failed; None without one.
         status: the exit status of a tool that failed for another reason; 0 of all others.
         is_recorded: whether the answer is from a recording, which does not hold failures of the
@@ -84,8 +84,8 @@ class Explanation(msgspec.Struct, kw_only=True):
         return [] if self.failed is None else blockers(self.failed)
 
     def groups(self) -> list[LeftGroup]:
-        """Group the operations of the target that conversions did not legalize by conversion, name
-        and cause.
+        """Group the operations of the target, or without one all, that conversions did not legalize
+        by conversion, name and cause.
         """
         groups: list[LeftGroup] = []
         for conversion in self.conversions:
@@ -105,7 +105,12 @@ class Explanation(msgspec.Struct, kw_only=True):
         return groups
 
     def _wanted(self, conversion: Conversion) -> list[Legalization]:
-        """Return the operations of the target; that at which a conversion failed comes twice."""
+        """Return the operations of the target; that at which a conversion failed comes twice.
+
+        Without a target, return those for which patterns were tried.
+        """
+        if self.target is None:
+            return [one for one in conversion.legalizations if one.tried]
         kind, _, glob = (self.target or "").rpartition(":")
         found: list[Legalization] = []
         seen: set[int] = set()

@@ -53,18 +53,32 @@ class ConversionReplay:
         message = protocol.OpenLegalizations(
             path="", ids=[] if id is None else [id], glob=glob or "", most=_MOST
         )
+        found = Explanation(target=target, conversions=self._reasoned(message))
+        if target is None and found.failed is None:
+            found.other = self._other_failure() or self._crash()
+            if found.other is None and self._replay.is_over:
+                found.status = self._replay.exit_status or 0
+            elif found.other is not None and found.other.kind == "verifier":
+                found.conversions = self._left_by(found.other.culprit)
+        return found
+
+    def _reasoned(self, message: protocol.OpenLegalizations) -> list[Conversion]:
         conversions = self._replayed(message)
         if failed_types(conversions) or refused(conversions):
             # Debug output and probes may change the run, or end it: no reason is known then.
             with contextlib.suppress(NoAnswer, ToolGone):
                 reasons = msgspec.structs.replace(message, reasons=True)
                 add_reasons(conversions, self._replayed(reasons))
-        found = Explanation(target=target, conversions=conversions)
-        if target is None and found.failed is None:
-            found.other = self._other_failure() or self._crash()
-            if found.other is None and self._replay.is_over:
-                found.status = self._replay.exit_status or 0
-        return found
+        return conversions
+
+    def _left_by(self, culprit: protocol.Culprit | None) -> list[Conversion]:
+        """Return the conversions of a pass, the last that ended, that left operations: IR that the
+        verifier refuses is often half converted.
+        """
+        if culprit is None:
+            return []
+        message = protocol.OpenLegalizations(path="", ids=[], glob="*", most=_MOST)
+        return [each for each in self._reasoned(message) if each.ordinal > culprit.ordinal]
 
     def _other_failure(self) -> OtherFailure | None:
         """Return the first failure of the verifier or of a pass up to now."""

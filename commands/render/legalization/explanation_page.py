@@ -48,7 +48,7 @@ def explanation_page(found: Explanation) -> str:
 def _failure(found: Explanation) -> Html:
     conversion, cause = found.failed, found.cause
     if conversion is None or cause is None:
-        return Html()
+        return _groups(found)
     parts = [element("p", f"in {conversion_words(conversion)}")]
     if conversion.legalizations:
         parts.append(_tree(conversion.legalizations[-1:], conversion, cause))
@@ -63,18 +63,23 @@ def _failure(found: Explanation) -> Html:
     return joined(*parts)
 
 
-def _left(found: Explanation) -> Html:
+def _groups(found: Explanation) -> Html:
     parts: list[Html] = []
     for group in found.groups():
         what = f"{group.count:,} x {group.first.op}"
         parts.append(element("h2", f"{what}: {conversion_words(group.conversion)}"))
         parts.append(element("p", group.cause.text))
         parts.append(_tree([group.first], group.conversion, group.cause))
+    return joined(*parts)
+
+
+def _left(found: Explanation) -> Html:
+    parts = [_groups(found)]
     for conversion, left in found.never_tried():
         words = f"{left.count:,} x {left.name}: {conversion_words(conversion)}"
         parts.append(element("h2", words))
         parts.append(element("p", untried_words(conversion, left)))
-    return joined(*parts) or element("p", "No dialect conversion had such operations to legalize.")
+    return joined(*parts) or element("p", "No dialect conversion left such operations.")
 
 
 def _tree(trees: Sequence[Legalization], conversion: Conversion, cause: Cause) -> Html:

@@ -31,6 +31,7 @@ _LEGALITY = {
 }
 _MOST_ERRORS = 3  # of a failed conversion
 _MOST_USERS = 3  # of a cast
+_MOST_LEFT = 2  # groups of operations, where the verifier failed
 _HINTS = {
     "verifier": (
         "'catch verify' stops there, with the IR; 'set verify-each-action on' stops after the "
@@ -145,6 +146,8 @@ class _Text:
         unit = None if found.other is None else found.other.unit
         if unit is not None and unit.text is not None:
             lines.append(f"  {self._context.paint(_one_line(unit.text, self._context.width, ''))}")
+        for group in found.groups()[:_MOST_LEFT]:
+            lines += self._group(group, ())
         return [*lines, emphasize(self._context, _hint(found), DIM)]
 
     def failure(self, found: Explanation) -> list[str]:
@@ -197,7 +200,7 @@ class _Text:
         for tried in one.tried:
             if self._all or telling is None or rank(tried) <= rank(telling):
                 yield from self._tried(tried, cause, depth + 1)
-            elif tried.result == "failed" and rank(telling) > 1:
+            elif is_silent(tried) and rank(tried) == rank(telling) + 1:
                 silent.append(tried)
             else:
                 self._hidden += 1
@@ -237,7 +240,7 @@ class _Text:
         groups, untried = found.groups(), found.never_tried()
         lines: list[str] = []
         if not groups and not untried:
-            untold = f"up to now had {found.target} to legalize"
+            untold = f"up to now left {found.target}"
             if found.is_recorded:  # which does not hold operations without an attempt
                 untold = f"that is recorded up to now tried a pattern on {found.target} in vain"
             lines.append(f"No dialect conversion {untold}.")
@@ -378,8 +381,11 @@ def result_words(tried: TriedPattern) -> str:
         case "succeeded":
             return "succeeded"
         case _:
-            silent = not tried.reasons and not tried.types
-            return "did not match, and gave no reason" if silent else "did not match"
+            return "did not match, and gave no reason" if is_silent(tried) else "did not match"
+
+
+def is_silent(tried: TriedPattern) -> bool:
+    return tried.result == "failed" and not tried.reasons and not tried.types
 
 
 def failed_type(failed: TypeFailed) -> str:
@@ -411,7 +417,13 @@ def _note(text: str, location: str | None) -> str:
 
 
 def _one_line(text: str, width: int | None, indent: str) -> str:
-    return shortened(" ".join(text.split()), width and width - len(indent))
+    """Return an operation in one line, in which the types, behind it, are kept if they fit."""
+    line = " ".join(text.split())
+    room = width and width - len(indent)
+    head, colon, types = line.rpartition(" : ")
+    if not room or not colon or 4 * len(types) > 3 * room:
+        return shortened(line, room)
+    return f"{shortened(head, room - len(types) - len(colon))}{colon}{types}"
 
 
 def explanation_json(shown: ExplanationShown) -> object:

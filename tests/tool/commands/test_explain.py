@@ -59,7 +59,7 @@ def test_operations_that_were_left(mlir_opt: str) -> None:
     assert "2 x memref.load" in Path("why.html").read_text()
     done = explain("--left", "op:gpu.*", *argv)
     assert done.returncode == 1
-    assert done.stdout == "No dialect conversion up to now had op:gpu.* to legalize.\n"
+    assert done.stdout == "No dialect conversion up to now left op:gpu.*.\n"
     done = explain(*argv)
     assert done.returncode == 1
     sentence, hint = done.stdout.splitlines()

@@ -104,3 +104,27 @@ def test_a_stop_at_an_error_has_what_was_tried_before_it(mlir_opt: str, tmp_path
         tried = [one.outcome.result for one in session.past.why_not("*Add*").attempts]
         assert tried == ["succeeded", "failed"]
         assert [row.succeeded for row in session.past.statistics("pattern")] == [1, 0]
+
+
+HALF_CONVERTED = """\
+func.func @f(%a: f32, %b: vector<4xf32>) -> f32 {
+  return %a : f32
+}
+"""
+
+
+def test_what_the_pass_before_left(mlir_opt: str, tmp_path: Path) -> None:
+    source = stock.write(str(tmp_path / "half.mlir"), HALF_CONVERTED)
+    tool = [mlir_opt, source, "--convert-to-emitc"]
+    done = subprocess.run([COMMAND, "explain", "--", *tool], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    failed, left, cause, *_ = done.stdout.splitlines()
+    assert "'emitc.return' op expects parent op 'emitc.func'" in failed
+    assert "func.func at " in left and left.endswith(" of convert-to-emitc")
+    assert cause == (
+        "  pattern FuncOpConversion needs type vector<4xf32>, which its type converter does not "
+        "convert"
+    )
+    Path(source).write_text(HALF_CONVERTED.replace("vector<4xf32>", "f32"))
+    done = subprocess.run(tool, capture_output=True, text=True)
+    assert done.returncode == 0, "the type is not the reason"

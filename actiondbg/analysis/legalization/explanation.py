@@ -85,7 +85,7 @@ class Explanation(msgspec.Struct, kw_only=True):
 
     def groups(self) -> list[LeftGroup]:
         """Group the operations of the target, or without one all, that conversions did not legalize
-        by conversion, name and cause.
+        by conversion, name and cause: first where there was a pattern, in the order of conversions.
         """
         groups: list[LeftGroup] = []
         for conversion in self.conversions:
@@ -102,7 +102,7 @@ class Explanation(msgspec.Struct, kw_only=True):
                 )
                 for members in found.values()
             ]
-        return groups
+        return sorted(groups, key=lambda group: group.cause.kind == "no pattern")
 
     def _wanted(self, conversion: Conversion) -> list[Legalization]:
         """Return the operations of the target; that at which a conversion failed comes twice.
@@ -122,13 +122,17 @@ class Explanation(msgspec.Struct, kw_only=True):
         return found
 
     def never_tried(self) -> list[tuple[Conversion, OperationsLeft]]:
-        """Return the names of operations that a conversion left without trying any pattern."""
-        return [
+        """Return the names of operations that a conversion left without trying any pattern.
+
+        The newest casts come first: later conversions replace casts of earlier conversions.
+        """
+        found = [
             (conversion, left)
             for conversion in self.conversions
             for left in conversion.left
             if not _tried(conversion.legalizations, left.name)
         ]
+        return sorted(found, key=lambda each: -each[0].ordinal if each[1].casts else 0)
 
 
 def _tried(legalizations: Sequence[Legalization], name: str) -> bool:

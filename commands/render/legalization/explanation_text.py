@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from actiondbg.analysis.legalization.explanation import LeftGroup, OtherFailure
     from actiondbg.analysis.legalization.tree import Conversion, Legalization, TriedPattern
     from actiondbg.protocol.legalizations import CastLeft, Neighbour, OperationsLeft, TypeFailed
+
+_LeftT = TypeVar("_LeftT")
 
 _LEGALITY = {
     "illegal": "the target marks it illegal",
@@ -247,24 +249,21 @@ class _Text:
             if found.failed is not None:
                 lines.append("One failed: 'explain' without an operation says why.")
             return lines
-        again = _later(groups)
-        shown = [
-            *((group.conversion.ordinal, self._group(group, later)) for group, later in again),
-            *(
-                (conversion.ordinal, self._untried(conversion, left))
-                for conversion, left in untried
-            ),
-        ]
-        for _, one in sorted(shown, key=lambda each: each[0]):
-            lines += one
+        for group, later in _merged(groups, _key_of_group):
+            lines += self._group(group, [each.conversion for each in later])
+        for (conversion, left), later in _merged(untried, _key_of_untried):
+            lines += self._untried(conversion, left, [each for each, _ in later])
         return [*lines, *self._hints(found)]
 
-    def _untried(self, conversion: Conversion, left: OperationsLeft) -> Iterator[str]:
+    def _untried(
+        self, conversion: Conversion, left: OperationsLeft, later: Sequence[Conversion]
+    ) -> Iterator[str]:
         what = operation(left.id, left.name)
         if left.count > 1:
             what = f"{left.count:,} x {left.name}, first @{left.id}"
         yield emphasize(self._context, f"{what}: left by {conversion_words(conversion)}", BOLD)
         yield f"  {untried_words(conversion, left)}"
+        yield from _likewise(later)
         for cast in left.casts:
             made = "made by it" if cast.made else "made before it"
             types = f"{_list(cast.source)} to {_list(cast.target)}"
@@ -273,7 +272,7 @@ class _Text:
         if left.casts and left.count > len(left.casts):
             yield f"  ... and {left.count - len(left.casts):,} more"
 
-    def _group(self, group: LeftGroup, later: Sequence[LeftGroup]) -> Iterator[str]:
+    def _group(self, group: LeftGroup, later: Sequence[Conversion]) -> Iterator[str]:
         first = group.first
         place = f" at {first.location}" if first.location else ""
         what = f"{operation(first.id, first.op)}{place}"
@@ -283,9 +282,7 @@ class _Text:
         by = f"{conversion_words(group.conversion)}{failed}"
         yield emphasize(self._context, f"{what}: left by {by}", BOLD)
         yield f"  {group.cause.text}"
-        if later:
-            last = conversion_words(later[-1].conversion)
-            yield f"  likewise in {counted(len(later), 'later conversion')}, up to {last}"
+        yield from _likewise(later)
         yield from self._legalization(first, group.cause, 1)
 
     # --- helpers ---
@@ -336,19 +333,37 @@ def _cast(cast: CastUnresolved | CastLeft) -> Iterator[str]:
         yield "  needed by nothing"
 
 
-def _later(groups: Sequence[LeftGroup]) -> list[tuple[LeftGroup, list[LeftGroup]]]:
-    """Return the groups, each with those of later conversions that have no pattern for the same
-    operations either.
+def _merged(
+    each: Sequence[_LeftT], key_of: Callable[[_LeftT], object]
+) -> list[tuple[_LeftT, list[_LeftT]]]:
+    """Return what conversions left, each with what later conversions left for the same reason: with
+    the same key, which is None for what is shown alone.
     """
-    found: list[tuple[LeftGroup, list[LeftGroup]]] = []
-    first: dict[tuple[str, str], list[LeftGroup]] = {}
-    for group in groups:
-        key = (group.first.op, group.cause.text)
-        if group.cause.kind == "no pattern" and key in first:
-            first[key].append(group)
+    found: list[tuple[_LeftT, list[_LeftT]]] = []
+    first: dict[object, list[_LeftT]] = {}
+    for one in each:
+        key = key_of(one)
+        if key in first:
+            first[key].append(one)
         else:
-            found.append((group, first.setdefault(key, [])))
+            found.append((one, []))
+            if key is not None:
+                first[key] = found[-1][1]
     return found
+
+
+def _key_of_group(group: LeftGroup) -> object:
+    return (group.first.op, group.cause.text) if group.cause.kind == "no pattern" else None
+
+
+def _key_of_untried(each: tuple[Conversion, OperationsLeft]) -> object:
+    return None if each[1].casts else (each[1].name, untried_words(*each))
+
+
+def _likewise(later: Sequence[Conversion]) -> Iterator[str]:
+    if later:
+        last = conversion_words(later[-1])
+        yield f"  likewise in {counted(len(later), 'later conversion')}, up to {last}"
 
 
 def untried_words(conversion: Conversion, left: OperationsLeft) -> str:

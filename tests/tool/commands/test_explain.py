@@ -66,6 +66,36 @@ def test_operations_that_were_left(mlir_opt: str) -> None:
     assert sentence == "No dialect conversion failed up to now." and "--left" in hint
 
 
+LOOP = """\
+func.func @f(%m: memref<8x8xf32>, %n: index, %v: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %s = memref.subview %m[%i, 0] [1, 8] [1, 1]
+        : memref<8x8xf32> to memref<8xf32, strided<[1], offset: ?>>
+    memref.store %v, %s[%i] : memref<8xf32, strided<[1], offset: ?>>
+  }
+  return
+}
+"""
+
+
+def test_of_a_pipeline_the_conversion_that_had_a_pattern_comes_first(mlir_opt: str) -> None:
+    stock.write("a.mlir", LOOP)
+    others = ["convert-scf-to-cf", "convert-cf-to-llvm", "convert-arith-to-llvm"]
+    passes = [*others, "finalize-memref-to-llvm", "convert-func-to-llvm"]
+    argv = ["--", mlir_opt, "a.mlir", *(f"--{each}" for each in passes)]
+    lines = explain("--left", "op:memref.subview", *argv).stdout.splitlines()
+    assert lines[0].endswith(" of finalize-memref-to-llvm")
+    assert lines[1].endswith(
+        "did not match: subview operations should have been expanded beforehand"
+    )
+    heads = [line.rpartition(" of ")[2] for line in lines if line.startswith("@")]
+    assert heads == ["finalize-memref-to-llvm", "convert-arith-to-llvm", "convert-scf-to-cf"]
+    likewise = [line.rpartition(" of ")[2] for line in lines if "likewise in 1 later" in line]
+    assert likewise == ["convert-func-to-llvm", "convert-cf-to-llvm"]
+
+
 def test_a_recording_tells_patterns_and_reasons(mlir_opt: str) -> None:
     stock.write("a.mlir", REASON)
     subprocess.run([COMMAND, "record", "-q", "-o", "a.adbrec", "--", mlir_opt, "a.mlir", TOSA])

@@ -56,7 +56,8 @@ class Explanation(msgspec.Struct, kw_only=True):
             conversion that failed.
         conversions: those that failed, and with a target those that left some of its operations,
             in their order; where the verifier failed, those of the pass before it that left any.
-        other: the first other failure, if no conversion failed; None without one.
+        other: the first other failure, if no conversion failed, or one that its pass ignored; None
+            without one.
         status: the exit status of a tool that failed for another reason; 0 of all others.
         is_recorded: whether the answer is from a recording, which does not hold failures of the
             verifier.
@@ -70,8 +71,18 @@ class Explanation(msgspec.Struct, kw_only=True):
 
     @property
     def failed(self) -> Conversion | None:
-        """Return the newest conversion that failed, or that did not end."""
-        return next((each for each in reversed(self.conversions) if each.failed is not False), None)
+        """Return the newest conversion that failed, or that did not end; None if the run failed
+        otherwise.
+        """
+        newest = (each for each in reversed(self.conversions) if each.failed is not False)
+        return None if self.other is not None else next(newest, None)
+
+    def take_other(self, other: OtherFailure | None) -> None:
+        """Keep another failure, unless a conversion failed in its pass or later, or did not end."""
+        culprit, failed = None if other is None else other.culprit, self.failed
+        is_later = failed is not None and culprit is not None and culprit.ordinal > failed.ordinal
+        if failed is None or (failed.failed and is_later):
+            self.other = other
 
     @property
     def cause(self) -> Cause | None:
@@ -107,10 +118,10 @@ class Explanation(msgspec.Struct, kw_only=True):
     def _wanted(self, conversion: Conversion) -> list[Legalization]:
         """Return the operations of the target; that at which a conversion failed comes twice.
 
-        Without a target, return those for which patterns were tried.
+        Without a target, return those of conversions that succeeded for which patterns were tried.
         """
         if self.target is None:
-            return [one for one in conversion.legalizations if one.tried]
+            return [one for one in conversion.legalizations if one.tried and not conversion.failed]
         kind, _, glob = (self.target or "").rpartition(":")
         found: list[Legalization] = []
         seen: set[int] = set()

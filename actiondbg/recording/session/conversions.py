@@ -49,9 +49,9 @@ class RecordedConversions:
                 if left:
                     conversions.append(self._conversion(place, left, failed=False))
         explanation = Explanation(target=target, conversions=conversions, is_recorded=True)
-        if target is None and explanation.failed is None:
+        if target is None:
             is_pass = self._actions.is_tag(PASS_TAG) & over
-            explanation.other = self._other_failure(np.flatnonzero(is_pass & failed))
+            explanation.take_other(self._other_failure(np.flatnonzero(is_pass & failed)))
         return explanation
 
     def _other_failure(self, passes: Ints) -> OtherFailure | None:

@@ -54,12 +54,13 @@ class ConversionReplay:
             path="", ids=[] if id is None else [id], glob=glob or "", most=_MOST
         )
         found = Explanation(target=target, conversions=self._reasoned(message))
-        if target is None and found.failed is None:
-            found.other = self._other_failure() or self._crash()
-            if found.other is None and self._replay.is_over:
-                found.status = self._replay.exit_status or 0
-            elif found.other is not None and found.other.kind == "verifier":
-                found.conversions = self._left_by(found.other.culprit)
+        if target is None:
+            found.take_other(self._other_failure())
+            if found.failed is None and found.other is None:
+                found.other = self._crash()
+                found.status = (self._replay.is_over and self._replay.exit_status) or 0
+            if found.other is not None and found.other.kind == "verifier":
+                found.conversions += self._left_by(found.other.culprit)
         return found
 
     def _reasoned(self, message: protocol.OpenLegalizations) -> list[Conversion]:

@@ -31,6 +31,7 @@ _LEGALITY = {
     "unknown": "the target does not know it",
     "legal": "the target marks it legal",
 }
+_NO_FAILURE = "No dialect conversion failed"
 _MOST_ERRORS = 3  # of a failed conversion
 _MOST_USERS = 3  # of a cast
 _MOST_LEFT = 2  # groups of operations, where the verifier failed
@@ -74,10 +75,12 @@ def headline(found: Explanation) -> str:
     conversion, cause = found.failed, found.cause
     if conversion is None or cause is None:
         if found.other is not None:
-            return _other_words(found.other)
+            ignored = any(each.failed for each in found.conversions)
+            head = "A dialect conversion failed, and its pass did not" if ignored else _NO_FAILURE
+            return f"{head}. {_other_words(found.other)}"
         if found.status:
-            return f"No dialect conversion failed. The tool {_ended_words(found.status)}."
-        return "No dialect conversion failed up to now."
+            return f"{_NO_FAILURE}. The tool {_ended_words(found.status)}."
+        return f"{_NO_FAILURE} up to now."
     if not cause.way:
         words = conversion_words(conversion)
         how = f"failed: {cause.text}"
@@ -106,7 +109,7 @@ def _hint(found: Explanation) -> str:
 def _other_words(failure: OtherFailure) -> str:
     """Return which pass failed, or left IR that the verifier refuses, or the crash, and why."""
     if failure.kind == "crash":
-        return f"No dialect conversion failed. {failure.message}"
+        return failure.message
     culprit = None if failure.culprit is None else culprit_words(failure.culprit)
     message = failure.message.removeprefix("the verifier failed ").rstrip(".")
     if failure.kind == "pass":
@@ -117,7 +120,7 @@ def _other_words(failure: OtherFailure) -> str:
     else:
         after = "for the input" if culprit is None else f"after {culprit}"
         failed = f"The verifier failed {after}, {message}"
-    return f"No dialect conversion failed. {failed}."
+    return f"{failed}."
 
 
 def conversion_words(conversion: Conversion) -> str:

@@ -66,6 +66,37 @@ def test_operations_that_were_left(mlir_opt: str) -> None:
     assert sentence == "No dialect conversion failed up to now." and "--left" in hint
 
 
+IGNORED = """\
+module attributes {mpi.dlti = #dlti.map<"MPI:comm_world_rank" = 1>} {
+  shard.grid @g(shape = 3x4x5)
+  func.func @f(%a: tensor<2xf32>, %m: memref<4xf32>, %v: f32) {
+    %0 = shard.all_gather %a on @g grid_axes = [0] gather_axis = 0 : tensor<2xf32> -> tensor<6xf32>
+    affine.for %i = 0 to 4 {
+      affine.store %v, %m[%i] : memref<4xf32>
+    }
+    return
+  }
+}
+"""
+
+
+def test_a_failed_conversion_that_its_pass_ignores_is_not_the_reason(mlir_opt: str) -> None:
+    """convert-shard-to-mpi succeeds whatever its conversion does."""
+    stock.write("a.mlir", IGNORED)
+    loops = (
+        "--pass-pipeline=builtin.module(convert-shard-to-mpi,func.func(convert-affine-for-to-gpu))"
+    )
+    argv = ["--", mlir_opt, "a.mlir", loops]
+    subprocess.run([COMMAND, "record", "-q", "-o", "a.adbrec", *argv], check=False)
+    for answer in (explain(*argv), explain("a.adbrec")):
+        first = answer.stdout.splitlines()[0]
+        assert first.startswith("A dialect conversion failed, and its pass did not. #")
+        assert " pass-execution (convert-affine-for-to-gpu) failed" in first
+        assert "expected a nested loop" in first
+    alone = explain("--", mlir_opt, "a.mlir", "--convert-shard-to-mpi").stdout
+    assert "no pattern for shard.all_gather" in alone.splitlines()[0]
+
+
 LOOP = """\
 func.func @f(%m: memref<8x8xf32>, %n: index, %v: f32) {
   %c0 = arith.constant 0 : index

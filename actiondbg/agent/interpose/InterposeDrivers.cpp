@@ -4,6 +4,7 @@
 #include "interpose/Interpose.h"
 #include "interpose/LegalizationTrace.h"
 #include "interpose/ReasonListener.h"
+#include "layout/Layout.h"
 #include "support/AgentHeap.h"
 #include "support/Pipelines.h"
 #include "support/Unwinding.h"
@@ -260,8 +261,10 @@ ADBG_INTERPOSE(LogicalResult, verifyOperation, ADBG_VERIFY, Operation *op,
   if (engine.lastPass.ordinal)
     culprit = engine.lastPass;
   AgentHeap agentHeap;
+  // The input is verified before any action.
+  Layout::calibrate(op);
   Operation *about = engine.firstErrorOn.get();
-  if (!about)
+  if (!about && Layout::isDecided())
     about = refusedWithin(op, engine.firstError);
   engine.caught(CatchKind::Verify,
                 "the verifier failed on " + op->getName().getStringRef().str() +

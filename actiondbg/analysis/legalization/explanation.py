@@ -8,10 +8,18 @@ from typing import Literal
 
 import msgspec
 
-from actiondbg.analysis.legalization.cause import Cause, blockers, cause_of, cause_of_failure
+from actiondbg.analysis.legalization.cause import (
+    Cause,
+    CauseKind,
+    blockers,
+    cause_of,
+    cause_of_failure,
+)
 from actiondbg.analysis.legalization.tree import Conversion, Legalization
 from actiondbg.protocol import Culprit, Unit
 from actiondbg.protocol.legalizations import OperationsLeft
+
+_TELLS_LITTLE: dict[CauseKind, int] = {"no reason": 1, "no pattern": 2}
 
 
 class LeftGroup(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,7 +104,10 @@ class Explanation(msgspec.Struct, kw_only=True):
 
     def groups(self) -> list[LeftGroup]:
         """Group the operations of the target, or without one all, that conversions did not legalize
-        by conversion, name and cause: first where there was a pattern, in the order of conversions.
+        by conversion, name and cause.
+
+        First come those for which a pattern lacked something, then those without a reason, then
+        those without a pattern, each in the order of conversions.
         """
         groups: list[LeftGroup] = []
         for conversion in self.conversions:
@@ -113,7 +124,7 @@ class Explanation(msgspec.Struct, kw_only=True):
                 )
                 for members in found.values()
             ]
-        return sorted(groups, key=lambda group: group.cause.kind == "no pattern")
+        return sorted(groups, key=_order)
 
     def _wanted(self, conversion: Conversion) -> list[Legalization]:
         """Return the operations of the target; that at which a conversion failed comes twice.
@@ -121,7 +132,11 @@ class Explanation(msgspec.Struct, kw_only=True):
         Without a target, return those of conversions that succeeded for which patterns were tried.
         """
         if self.target is None:
-            return [one for one in conversion.legalizations if one.tried and not conversion.failed]
+            return [
+                one
+                for one in conversion.legalizations
+                if one.tried and not one.legalized and not conversion.failed
+            ]
         kind, _, glob = (self.target or "").rpartition(":")
         found: list[Legalization] = []
         seen: set[int] = set()
@@ -144,6 +159,11 @@ class Explanation(msgspec.Struct, kw_only=True):
             if not _tried(conversion.legalizations, left.name)
         ]
         return sorted(found, key=lambda each: -each[0].ordinal if each[1].casts else 0)
+
+
+def _order(group: LeftGroup) -> int:
+    is_reached = len(group.cause.way) > 1  # by a pattern that matched
+    return 0 if is_reached else _TELLS_LITTLE.get(group.cause.kind, 0)
 
 
 def _tried(legalizations: Sequence[Legalization], name: str) -> bool:

@@ -110,11 +110,17 @@ class ConversionReplay:
         return None if crash is None else OtherFailure(kind="crash", message=crash)
 
     def _replayed(self, message: protocol.OpenLegalizations) -> list[Conversion]:
+        place = self._replay.now()
         with self._replay.log_file() as file, self._replay.fork() as fork:
             fork.request(msgspec.structs.replace(message, path=str(file)))
-            replay_to(fork, self._replay.now())
+            replay_to(fork, place)
             fork.request(protocol.CloseLegalizations())
-            return self._read(file, fork)
+            conversions = self._read(file, fork)
+        for each in conversions[-1:]:
+            if each.failed is None and (place.ordinal, place.when) == (each.ordinal, "after"):
+                # Its action has ended, and only its function has not returned.
+                each.failed = bool(each.errors)
+        return conversions
 
     def _read(self, file: Path, fork: ForkedTool) -> list[Conversion]:
         events = list(_read_events(file))

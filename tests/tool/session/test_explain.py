@@ -168,3 +168,32 @@ def test_the_command(mlir_opt: str) -> None:
     answer = next(one["result"] for one in answers if one.get("command") == "explain")
     assert answer["cause"]["kind"] == "type"
     assert answer["conversions"][0]["legalizations"][-1]["op"] == "arith.muli"
+
+
+DEALLOC = """\
+func.func @f(%a: memref<4xf32>) {
+  memref.dealloc %a : memref<4xf32>
+  return
+}
+"""
+
+
+def test_right_after_the_action_of_a_conversion_that_failed(launch: Launch) -> None:
+    """The function that runs the conversion has not returned there, nor at iree-compile's end."""
+    session = launch("--convert-memref-to-emitc", source=stock.write("a.mlir", DEALLOC))
+    session.breakpoints.add("tag:apply-conversion")
+    session.run()
+    stop = session.next()
+    assert stop.when == "after" and stop.tag == "apply-conversion"
+    found = session.past.explain()
+    assert found.failed is not None and found.failed.failed
+    assert found.cause is not None and found.cause.text == "no pattern for memref.dealloc"
+
+
+def test_right_after_the_action_of_a_conversion_that_succeeded(launch: Launch) -> None:
+    session = launch("--convert-scf-to-cf", source=stock.write("a.mlir", LEFT))
+    session.breakpoints.add("tag:apply-conversion")
+    session.run()
+    stop = session.next()
+    assert stop.when == "after" and stop.tag == "apply-conversion"
+    assert session.past.explain().failed is None

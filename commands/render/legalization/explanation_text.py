@@ -295,11 +295,11 @@ class _Text:
             yield emphasize(
                 self._context, f"{counted(self._hidden, 'other pattern')}: --all shows them", DIM
             )
-        if found.target is None and found.cause is not None and found.cause.kind == "no reason":
+        if (silent := _silent_pattern(found)) is not None:
             yield emphasize(
                 self._context,
-                "At a stop, why-not compares with attempts that matched; --native finds the last "
-                "condition.",
+                f"'why-not --native {silent}', at the prompt, finds the last condition in the "
+                "pattern's code; without --native it compares with attempts that matched.",
                 DIM,
             )
         if found.target is None and found.cause is not None and found.cause.kind == "no pattern":
@@ -314,6 +314,17 @@ class _Text:
                 "A recording holds neither types nor what the target accepts: explain a run.",
                 DIM,
             )
+
+
+def _silent_pattern(found: Explanation) -> str | None:
+    """Return a glob of the first pattern that gave no reason, where that is all that is known."""
+    failed = found.cause if found.target is None else None
+    causes = [each.cause for each in found.groups()] if failed is None else [failed]
+    last = next((cause.way[-1] for cause in causes if cause.kind == "no reason"), None)
+    if last is None or last.tried is None or found.is_recorded:
+        return None
+    name, template, _ = short_name(last.tried.name).partition("<")
+    return f"{name}*" if template else name
 
 
 def legality_words(one: Legalization, is_full: bool) -> str:

@@ -127,6 +127,37 @@ def test_of_a_pipeline_the_conversion_that_had_a_pattern_comes_first(mlir_opt: s
     assert likewise == ["convert-func-to-llvm", "convert-cf-to-llvm"]
 
 
+SILENT = """\
+func.func @f(%a: !shape.shape, %b: complex<f16>) -> (!shape.size, f16) {
+  %0 = shape.rank %a : !shape.shape -> !shape.size
+  %1 = complex.abs %b : complex<f16>
+  return %0, %1 : !shape.size, f16
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("passes", "left", "pattern"),
+    [
+        ("--convert-shape-to-std", ["--left", "op:shape.*"], "RankOpConverter"),
+        ("--convert-complex-to-libm", [], "ScalarOpToLibmCall*"),
+    ],
+)
+def test_of_a_silent_pattern_the_way_on_is_named(
+    mlir_opt: str, passes: str, left: list[str], pattern: str
+) -> None:
+    stock.write("a.mlir", SILENT)
+    argv = ["--", mlir_opt, "a.mlir", passes]
+    shown = explain(*left, *argv).stdout
+    [command] = re.findall(r"^'(why-not .*)', at the prompt", shown, re.M)
+    assert command == f"why-not --native {pattern}"
+    asked = ["-ex", "run", "-ex", command.replace(" --native", "")]
+    done = subprocess.run(
+        [COMMAND, "--batch", "-nx", *asked, *argv], capture_output=True, text=True
+    )
+    assert "failed, and the pattern gave no reason" in done.stdout
+
+
 def test_a_recording_tells_patterns_and_reasons(mlir_opt: str) -> None:
     stock.write("a.mlir", REASON)
     subprocess.run([COMMAND, "record", "-q", "-o", "a.adbrec", "--", mlir_opt, "a.mlir", TOSA])

@@ -34,7 +34,8 @@ _MOST_REASONS = 3  # in one clause
 
 # Such as "[mlir-spirv-conversion] SPIRVConversion.cpp:172 ".
 _DEBUG_PREFIX = re.compile(r"^\s*\[[\w.-]+(?:[: ][^\]]*)?\]:?\s*(?:[\w./-]+\.(?:cpp|h):\d+:?\s*)?")
-_PRINTER = re.compile(r"^\s*\[asm-printer\b")  # of the types in the output
+# Of the types in the output; and what is reported, which are reasons.
+_NO_DEBUG = re.compile(r"^\s*\[asm-printer\b|^\S+:\d+: error: ")
 
 
 class Step(NamedTuple):
@@ -146,7 +147,7 @@ def _operation(op: Neighbour) -> str:
 def said_lines(said: str | None) -> list[str]:
     """Return what a conversion of a type, or a check, said in the debug output of the tool."""
     lines = (said or "").splitlines()
-    plain = [_DEBUG_PREFIX.sub("", line).strip() for line in lines if not _PRINTER.match(line)]
+    plain = [_DEBUG_PREFIX.sub("", line).strip() for line in lines if not _NO_DEBUG.match(line)]
     return [line for line in dict.fromkeys(plain) if line]
 
 

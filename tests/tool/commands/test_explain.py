@@ -127,6 +127,19 @@ def test_of_a_pipeline_the_conversion_that_had_a_pattern_comes_first(mlir_opt: s
     assert likewise == ["convert-func-to-llvm", "convert-cf-to-llvm"]
 
 
+SPACE = """\
+memref.global "private" @g : memref<4xf32, "dev">
+"""
+
+
+def test_what_is_reported_is_no_debug_output(mlir_opt: str) -> None:
+    stock.write("a.mlir", SPACE)
+    argv = ["--left", "op:memref.global", "--", mlir_opt, "a.mlir", "--finalize-memref-to-llvm"]
+    lines = explain(*argv).stdout.splitlines()
+    reports = [line.strip() for line in lines if "to integer address space failed" in line]
+    assert len(reports) == 1 and reports[0].startswith('"conversion of memref memory space "dev"')
+
+
 SILENT = """\
 func.func @f(%a: !shape.shape, %b: complex<f16>) -> (!shape.size, f16) {
   %0 = shape.rank %a : !shape.shape -> !shape.size

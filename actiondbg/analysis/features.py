@@ -27,6 +27,8 @@ _DYNAMIC = str(-(1 << 63))
 _NUMBER = re.compile(r"(-?\d+)(?: : \S+)?")
 _LIST = re.compile(r"array<i\d+(?:: ([-\d, ]+))?>|dense<\[?([-\d, ]*)\]?> : \S+")
 _MAP = re.compile(r"affine_map<\((.*?)\)(?:\[\])? -> \((.*?)\)>")
+_ANGLES = re.compile(r"<[^<>]*>")
+_FUNCTION = re.compile(r"\(([^()]*)\) to (?:\(([^()]*)\)|([^()]+))")
 _DEFINED = re.compile(r"the definer of ((?:operand \d+|the operand)(?! of))")
 _SHAPED = re.compile(r"(tensor|memref|vector)<((?:(?:\?|\d+|\[\d+\])x)*)([^,]*)(.*)>")
 
@@ -83,6 +85,8 @@ ASPECTS = {
     "fixed": Aspect("all of {d} of {s} are static", "{d} of {s} has a dynamic entry", 2),
     "zeros": Aspect("all of {d} of {s} are 0", "not all of {d} of {s} are 0", 3),
     "ones": Aspect("all of {d} of {s} are 1", "not all of {d} of {s} are 1", 3),
+    "inputs": Aspect("the number of inputs in {d} of {s}", cost=1),
+    "outputs": Aspect("the number of results in {d} of {s}", cost=1),
     "splat": Aspect("{d} of {s} is a splat", "{d} of {s} is no splat", 1),
     # types
     "static": Aspect("the shape of {s} is static", "the shape of {s} has a dynamic size", 1),
@@ -274,6 +278,16 @@ class _Collector:
         maps = _MAP.findall(text)
         if maps:
             self._add("identity", all(a == b for a, b in maps), detail=name)
+        self._signature(name, text)
+
+    def _signature(self, name: str, text: str) -> None:
+        """Add the numbers of types of a function type, without those in angle brackets."""
+        flat, found = text.replace("->", "to"), 1
+        while found:
+            flat, found = _ANGLES.subn("", flat)
+        if match := _FUNCTION.fullmatch(flat):
+            for aspect, types in (("inputs", match[1]), ("outputs", match[2] or match[3])):
+                self._add(aspect, len(types.split(",")) if types else 0, detail=name)
 
     def _numbers(self, name: str, numbers: list[str]) -> None:
         if not numbers:

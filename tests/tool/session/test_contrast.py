@@ -101,6 +101,28 @@ def test_the_precondition_is_first_among_near_misses(case: Case, launch: Launch)
     assert first.successes == found.successes
 
 
+SIGNATURES = """\
+func.func @two(%a: i32, %b: vector<4xi32>) -> (i32, i32) { // here
+  return %a, %a : i32, i32
+}
+func.func @one(%a: i32, %b: vector<4xi32>) -> i32 {
+  return %a : i32
+}
+func.func @none(%a: i32) {
+  return
+}
+"""
+
+
+def test_a_signature_with_too_many_results(launch: Launch) -> None:
+    session = launch("--convert-func-to-spirv", source=stock.write("case.mlir", SIGNATURES))
+    assert session.run().status == 0
+    found = session.past.contrast(session.past.why_not("FuncOpConversion", "case.mlir:1"))
+    assert found is not None
+    statement = "the number of results in function_type of the operation is 1 or less"
+    assert found.findings[0].statement == statement
+
+
 def test_a_folder_of_recordings_shows_the_precondition_first(folds: str) -> None:
     waw = next(case for case in NEAR_MISSES if case.pattern == "FoldWaw")
     lines = waw.source.splitlines()

@@ -1,21 +1,35 @@
-"""Atomic replacement of a folder."""
+"""Atomic replacement of a folder, and folders that an error removes again."""
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import shutil
 import stat
 import tempfile
 from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
 
 from actiondbg.errors import FileNotWritten
 from actiondbg.support.folder_lock import locked
 
 
-@contextmanager
+@contextlib.contextmanager
+def made_folder(folder: Path) -> Generator[None]:
+    """Make a folder for what the block writes; an error removes what was made and is empty."""
+    missing = [each for each in (folder, *folder.parents) if not os.path.lexists(each)]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield
+    except BaseException:
+        for each in missing:
+            with contextlib.suppress(OSError):
+                each.rmdir()
+        raise
+
+
+@contextlib.contextmanager
 def replaced_directory(folder: Path, mark: str) -> Generator[Path]:
     """Make a temporary folder that replaces another one at the end of the block.
 
@@ -30,13 +44,14 @@ def replaced_directory(folder: Path, mark: str) -> Generator[Path]:
         FileNotWritten: the folder cannot be made, or has other contents.
     """
     folder = Path(os.path.abspath(folder))
-    try:
-        _check_replaceable(folder, mark)
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        new = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-    except OSError as error:
-        raise _cannot_make(folder, error) from error
-    try:
+    with contextlib.ExitStack() as stack:
+        try:
+            _check_replaceable(folder, mark)
+            stack.enter_context(made_folder(folder.parent))
+            new = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+        except OSError as error:
+            raise _cannot_make(folder, error) from error
+        stack.callback(shutil.rmtree, new, ignore_errors=True)
         yield new
         try:
             new.chmod(executable_mode(new / mark))
@@ -44,8 +59,6 @@ def replaced_directory(folder: Path, mark: str) -> Generator[Path]:
                 _replace(new, folder)
         except OSError as error:
             raise _cannot_make(folder, error) from error
-    finally:
-        shutil.rmtree(new, ignore_errors=True)
 
 
 def executable_mode(file: Path) -> int:

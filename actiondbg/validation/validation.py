@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from actiondbg.comparison.side import Side, run_side
 from actiondbg.errors import ActiondbgError
 from actiondbg.protocol.tags import CONVERSION_TAG, ITERATION_TAG, PASS_TAG, PATTERN_TAG
+from actiondbg.support.atomic_directory import made_folder
 from actiondbg.support.atomic_write import write_whole
 from actiondbg.support.scratch_directory import scratch_directory
 from actiondbg.validation.judgement import Judgement, Limits, Query, Verdict
@@ -407,9 +408,9 @@ def write_report(folder: Path, text: str, found: Validation) -> None:
         before, after = counterexample.tests
         files |= {"counterexample-before.mlir": before, "counterexample-after.mlir": after}
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, content in files.items():
-            write_whole(folder / name, content.encode())
+        with made_folder(folder):
+            for name, content in files.items():
+                write_whole(folder / name, content.encode())
     except OSError as error:
         raise ActiondbgError(f"{str(folder)!r} cannot be written: {error.strerror}.") from error
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from actiondbg.commands.cli.line_parser import LineParser, Partial, subcommand
+from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Options, option, positional
 from actiondbg.commands.render.terminal.output import print_notice
-from actiondbg.errors import FileNotWritten
 from actiondbg.recording.dependencies import need_packages
 from actiondbg.support.counts import counted
 
@@ -48,13 +48,8 @@ def run(parser: LineParser[ExportOptions], argv: list[str]) -> int:
     for sentence in sources.sentences():
         print_notice(sentence)
     for recording in sources.recordings.values():
-        try:
+        with writing(options.parquet):
             folder, size = export(recording, options.parquet)
-        except OSError as error:
-            raise FileNotWritten(
-                f"{recording.path!r} cannot be exported to {str(options.parquet)!r} "
-                f"({error.strerror or error}): name another folder."
-            ) from error
         count = counted(recording.count, "action")
         print(f"{folder}: {count}, {size / 1e6:.1f} MB")
     return 0

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from actiondbg.commands import FAILED
+from actiondbg.commands.cli.child_process import print_cut
 from actiondbg.commands.cli.line_parser import (
     Follow,
     LineParser,
@@ -150,7 +151,7 @@ class _Linting:
             for recording in done.recordings:
                 if recording.cut is not None:
                     self.is_incomplete = True
-                    print_notice(recording.cut)
+                    print_cut(recording.path, recording.cut)
         return list(self.linter.finish())
 
     def lint_recordings(self, words: Sequence[str]) -> list[Finding]:

@@ -35,6 +35,7 @@ from actiondbg.commands.render.terminal.output import color_allowed, paged, prin
 from actiondbg.errors import FileNotWritten, UsageError
 from actiondbg.recording.dependencies import need_packages
 from actiondbg.recording.overwrite import check_overwritten, is_same
+from actiondbg.support.atomic_write import open_whole
 from actiondbg.support.counts import counted
 from actiondbg.support.interrupts import HeldInterrupts
 from actiondbg.support.scratch_directory import scratch_directory
@@ -113,7 +114,7 @@ class Destination(NamedTuple):
     def open(self) -> Generator[IO[bytes]]:
         """Open the output; raise FileNotWritten or BrokenPipeError."""
         if self.path is not None:
-            with writing(self.path), self.path.open("wb") as file:
+            with writing(self.path), open_whole(self.path) as file:
                 yield file
         elif sys.stdout.isatty():
             with paged(sys.stdout) as pager:

@@ -161,7 +161,7 @@ def _cut(scan: Scan) -> str | None:
         )
     if scan.cut:
         return (
-            "The recording is cut off in the middle of a block: it is read up to the block "
-            f"before ({count})."
+            "The recording is cut off in the middle of a block, as by a full disk: it is read up "
+            f"to the block before ({count})."
         )
     return None

@@ -50,7 +50,8 @@ def export(recording: Recording, directory: str | os.PathLike[str]) -> Export:
     target = Path(directory) / f"{FOLDER}{_name(recording)}"
     with replaced_directory(target, _MARK) as new:
         runs = runs_table({target.name: recording}).drop_columns(["run"])  # which the folder names
-        _parquet().write_table(runs, new / _MARK, compression="zstd")
+        with (new / _MARK).open("wb") as file:
+            _parquet().write_table(runs, file, compression="zstd")
         for name in TABLES:
             _write(recording.tables[name], new / f"{name}.parquet")
             recording.tables[name].forget()
@@ -70,7 +71,10 @@ def _parquet() -> Any:
 
 def _write(table: LazyTable, path: Path) -> None:
     names = table.names
-    with _parquet().ParquetWriter(path, table.schema(), compression="zstd") as writer:
+    with (
+        path.open("wb") as file,
+        _parquet().ParquetWriter(file, table.schema(), compression="zstd") as writer,
+    ):
         if not table.large:
             writer.write_table(table.table(), row_group_size=_ROWS)
             return

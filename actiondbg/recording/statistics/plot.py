@@ -10,6 +10,7 @@ import numpy as np
 from actiondbg.recording.statistics.name_statistics import Statistics
 from actiondbg.statistics.quantities import Quantity, Relation
 from actiondbg.statistics.units import constant_words, correlation_text, is_time, range_text
+from actiondbg.support.atomic_write import open_whole
 from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ def write_plot(statistics: Statistics, path: Path) -> None:
         _draw_means(axes[0][0], duration)
         for unused in axes[0][1:]:
             unused.set_axis_off()
-    figure.savefig(path, dpi=_RESOLUTION)
+    with open_whole(path) as file:
+        figure.savefig(file, format=path.suffix[1:], dpi=_RESOLUTION)
 
 
 def _draw_samples(axes: Any, event: Quantity, duration: Quantity, relation: Relation) -> None:

@@ -13,6 +13,8 @@ import numpy as np
 from actiondbg.recording.format.arrow import Array, WordColumn, pa, word_array, word_column
 from actiondbg.recording.tables.actions import column_of_event
 from actiondbg.statistics.buckets import Flags, Floats, Integers, all_measured
+from actiondbg.support.atomic_directory import made_folder
+from actiondbg.support.atomic_write import open_whole
 from actiondbg.support.globs import check_glob, glob_matches
 
 if TYPE_CHECKING:
@@ -160,7 +162,6 @@ def write_csv(samples: Samples, directory: Path) -> Path:
     Raises:
         OSError: the file cannot be written.
     """
-    directory.mkdir(parents=True, exist_ok=True)
     columns: dict[str, Any] = {
         "ordinal": samples.ordinal,
         "thread": samples.thread,
@@ -175,7 +176,8 @@ def write_csv(samples: Samples, directory: Path) -> Path:
         },
     }
     path = directory / CSV_NAME
-    import_module("pyarrow.csv").write_csv(pa.table(columns), str(path))
+    with made_folder(directory), open_whole(path) as file:
+        import_module("pyarrow.csv").write_csv(pa.table(columns), file)
     return path
 
 

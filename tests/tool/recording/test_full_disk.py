@@ -153,3 +153,50 @@ def test_an_upstream_log_that_fills_the_disk(disk: SmallDisk, many: Path, mlir_o
     empty = run("log", "--upstream-format", "-o", path, "--", *tool)
     assert (empty.returncode, path.read_text()) == (1, "")
     assert f"The log '{path}' is incomplete, as the disk may be full" in empty.stderr
+
+
+OUTPUTS = (
+    ("export", "--parquet", "{}/new/bucket"),
+    ("stat", "--csv", "{}/new/raw"),
+    ("stat", "--name", "*", "--plot", "{}/plot.png"),
+    ("log", "-o", "{}/log"),
+    ("lineage", "--matrix", "{}/matrix.csv"),
+    ("query", "-o", "{}/actions.csv", "SELECT * FROM actions"),
+    ("report", "-o", "{}/report.html"),
+    ("trace", "-o", "{}/trace.json"),
+)
+
+
+def test_an_output_that_fills_the_disk_leaves_nothing(
+    disk: SmallDisk, many: Path, mlir_opt: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "run.adbrec"
+    tool = (mlir_opt, many, "--canonicalize", "-o", os.devnull)
+    assert run("record", "--lineage", "-o", path, "--", *tool).returncode == 0
+    disk.fill(20_000)
+    for words in OUTPUTS:
+        done = run(words[0], path, *(word.format(disk.path) for word in words[1:]))
+        assert done.returncode == 1, words
+        assert "cannot be written (No space left on device): free disk space" in done.stderr
+        assert [each.name for each in disk.path.iterdir()] == ["filling"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("lint", "--", "{0}", "{1}", "--canonicalize"),
+        (
+            *("compare", "--ir", "output"),
+            *("{0} {1} --canonicalize -o /dev/null", "{0} {1} --cse -o /dev/null"),
+        ),
+    ],
+)
+def test_a_temporary_recording_that_is_cut_names_the_cause(
+    words: tuple[str, ...], disk: SmallDisk, many: Path, mlir_opt: str
+) -> None:
+    words = tuple(word.format(mlir_opt, many) for word in words)
+    done = run(*words, TMPDIR=str(disk.path))
+    assert done.returncode == 1
+    assert "The recording is cut off in the middle of a block, as by a full disk" in done.stderr
+    assert str(disk.path) in done.stderr
+    assert not [*disk.path.iterdir()]

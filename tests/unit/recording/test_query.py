@@ -279,7 +279,7 @@ def test_truncated_recording_is_reported_and_read() -> None:
     path.write_bytes(path.read_bytes()[:-10])
     done = run("query", "long.adbrec", "select count(*) from actions")
     assert done.returncode == 0
-    told = "actiondbg: long: The recording is cut off in the middle of a block: it is read up to "
+    told = "actiondbg: long: The recording is cut off in the middle of a block, as by a full "
     assert done.stderr.startswith(told)
 
 
@@ -416,8 +416,8 @@ def test_an_export_that_cannot_be_written() -> None:
     fake_recording("big.adbrec", 20_000, ir="changed")
     script = f"ulimit -f 100; {COMMAND} export --parquet bucket big.adbrec"
     done = subprocess.run(["sh", "-c", script], capture_output=True, text=True)
-    assert done.returncode == 1 and "cannot be exported" in done.stderr
-    assert list(Path("bucket").iterdir()) == []
+    assert done.returncode == 1 and "cannot be written" in done.stderr
+    assert not Path("bucket").exists()
     assert run("export", "run.adbrec").returncode == 2
 
 

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from actiondbg.comparison.actions import ChangingAction, changing_actions
 from actiondbg.comparison.side import Side
-from actiondbg.comparison.texts import Function, is_same, text_after
+from actiondbg.comparison.texts import Function, is_same, text_after, whole_text
 from actiondbg.support.alignment import Alignment
 
 # How the IR of a function at the end of a run is like that of the other run.
@@ -155,9 +155,12 @@ def compare_runs(a: Side, b: Side) -> RunComparison:
     found: list[FunctionComparison] = []
     for function in names:
         own = [stream.get(function, []) for stream in streams]
-        final = [None if every is None else every.get(function) for every in finals]
+        places = [(every or {}).get(function, {}) for every in finals]
+        final = [whole_text(each) if each else None for each in places]
         output = _output(final[0], final[1], None not in finals)
-        compared = _Streams(a, b, own[0], own[1])
+        # A recorded text does not say in which of several modules its function is.
+        is_one = all(len(each) < 2 for each in places)
+        compared = _Streams(a, b, own[0], own[1], is_one)
         first = compared.first(is_other=output == "other")
         found.append(
             FunctionComparison(
@@ -215,7 +218,15 @@ def _shift(a: Sequence[ChangingAction], b: Sequence[ChangingAction]) -> int:
 
 
 class _Streams:
-    """The changing actions of a function in two runs."""
+    """The changing actions of a function in two runs.
+
+    Args:
+        one: run A.
+        other: run B.
+        a: its actions in run A.
+        b: those in run B.
+        has_texts: whether a text of that name after an action is that of the function.
+    """
 
     def __init__(
         self,
@@ -223,8 +234,10 @@ class _Streams:
         other: Side,
         a: Sequence[ChangingAction],
         b: Sequence[ChangingAction],
+        has_texts: bool,
     ) -> None:
         self._recordings = one.recording, other.recording
+        self._has_texts = has_texts
         self._a, self._b = a, b
         shift = _shift(a, b)
         keys = [each.key() for each in a], [each.key(shift) for each in b]
@@ -307,6 +320,8 @@ class _Streams:
 
     def _is_same_after(self, i: int, j: int) -> bool | None:
         """Whether the IR is the same after two actions; None if it is not recorded."""
+        if not self._has_texts:
+            return None
         one, other = (
             text_after(recording, action.ordinal, action.function.symbol)
             for recording, action in zip(self._recordings, (self._a[i], self._b[j]), strict=True)

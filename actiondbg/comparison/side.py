@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from actiondbg.analysis.pipeline import is_adaptor
-from actiondbg.comparison.texts import Function, final_texts
+from actiondbg.comparison.texts import Function, Texts, final_texts
 from actiondbg.errors import ActiondbgError
 from actiondbg.protocol.tags import PASS_TAG
 from actiondbg.recording import open_recording
@@ -67,7 +67,7 @@ class Side:
         return f"{how} in {failed[-1]}" if failed else f"{how} outside of passes"
 
     @cached_property
-    def final_texts(self) -> dict[Function, str] | None:
+    def final_texts(self) -> dict[Function, Texts] | None:
         """The IR of each function at the end of the run; None if it is not recorded."""
         return final_texts(self.recording)
 

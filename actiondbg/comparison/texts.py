@@ -31,27 +31,44 @@ class Function(NamedTuple):
     symbol: str
 
 
-def function_texts(text: str) -> dict[str, str]:
+# The texts of the operations with one symbol, by the modules around them, such as "@a::@b".
+Texts = dict[str, str]
+
+
+def function_texts(text: str) -> dict[str, Texts]:
     """Divide printed IR into the operations of its modules, by their symbols.
 
-    Operations with the same symbol are joined, as are those without one, under "". The first line
-    of a module with a name or attributes has the symbol of the module. Aliases are replaced by
-    their definitions.
+    Operations of a module with the same symbol are joined, as are those without one, under "". The
+    first line of a module with a name or attributes has the symbol of the module. Aliases are
+    replaced by their definitions.
     """
     tree = scan(without_aliases(text), "the IR", partial=True).tree
-    found: defaultdict[str, str] = defaultdict(str)
+    found: defaultdict[str, Texts] = defaultdict(dict)
+    modules = {-1: "", 0: ""}  # the outermost module has no part in the names of others
     for index, parent in enumerate(tree.parents):
         symbol = tree.symbols.get(index, "")
         if tree.is_module(index):
-            head = tree.text_of(index).partition("\n")[0].strip()
-            if head not in _PLAIN:
-                found[symbol] += f"{head}\n"
-        elif tree.is_module(parent):
-            found[symbol] += tree.text_of(index) + "\n"
+            own = f"@{symbol}" if symbol else f"module {len(modules)}"
+            modules.setdefault(index, "::".join(filter(None, (modules.get(parent, ""), own))))
+            line = tree.text_of(index).partition("\n")[0].strip()
+            line = "" if line in _PLAIN else line
+        else:
+            line = tree.text_of(index) if tree.is_module(parent) else ""
+        if line:
+            texts, around = found[symbol], modules.get(parent, "")
+            texts[around] = f"{texts.get(around, '')}{line}\n"
     return dict(found)
 
 
-def final_texts(recording: Recording) -> dict[Function, str] | None:
+def whole_text(texts: Texts) -> str:
+    """Return the operations with one symbol as a text, each in what stands for its modules."""
+    return "".join(
+        f"module {around} {{\n{text}}}\n" if around else text
+        for around, text in sorted(texts.items())
+    )
+
+
+def final_texts(recording: Recording) -> dict[Function, Texts] | None:
     """Return the IR of each function after the last action; None if it was not recorded.
 
     Of an imported log, it is the IR after the last pass that the log has. Constants of more than
@@ -63,18 +80,19 @@ def final_texts(recording: Recording) -> dict[Function, str] | None:
     if not outputs:
         return None
     return {
-        Function(number, symbol): text
+        Function(number, symbol): texts
         for number, stage in enumerate(outputs)
-        for symbol, text in function_texts(stage.text).items()
+        for symbol, texts in function_texts(stage.text).items()
     }
 
 
-def _last_texts(recording: Recording) -> dict[Function, str] | None:
+def _last_texts(recording: Recording) -> dict[Function, Texts] | None:
     """Return the IR of each function after the last pass of an imported log.
 
-    It is unknown where passes run on modules in modules: a log does not say which one is printed.
+    It is unknown where passes run on modules in modules, or on functions of the same name: a log
+    does not say which one is printed.
     """
-    found: dict[str, str] = {}
+    found: dict[str, Texts] = {}
     for row in recording.table("actions", ["ordinal", "op"]).to_pylist():
         is_whole = row["op"] == "builtin.module"
         if not is_whole and not str(row["op"]).endswith(".func"):
@@ -82,8 +100,15 @@ def _last_texts(recording: Recording) -> dict[Function, str] | None:
         for snapshot in recording.snapshots(row["ordinal"]):
             # A log may have locations, which name files and lines of the input.
             texts = function_texts(without_locations(without_aliases(snapshot.after or "")))
-            found = texts if is_whole else found | texts
-    return {Function(0, symbol): text for symbol, text in found.items()}
+            if is_whole:
+                found = texts
+                continue
+            for symbol, (text,) in ((symbol, each.values()) for symbol, each in texts.items()):
+                places = found.get(symbol, {"": ""})
+                if len(places) > 1:
+                    return None
+                found[symbol] = dict.fromkeys(places, text)
+    return {Function(0, symbol): texts for symbol, texts in found.items()}
 
 
 def is_same(one: str, other: str) -> bool:
@@ -104,7 +129,7 @@ def text_after(recording: Recording, ordinal: int, symbol: str) -> str | None:
     if not recording.header.has_texts:
         return None
     for snapshot in recording.snapshots(ordinal):
-        found = function_texts(snapshot.after or "").get(symbol)
-        if found is not None:
-            return found
+        found = function_texts(snapshot.after or "").get(symbol, {})
+        if len(found) == 1:
+            return next(iter(found.values()))
     return None

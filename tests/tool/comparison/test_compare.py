@@ -127,6 +127,54 @@ def test_another_order_of_passes(mlir_opt: str) -> None:
     assert "@shift" not in done.stdout
 
 
+def nested(*modules: tuple[str, str], around: str = "f") -> str:
+    """Return a module of modules, each of which has a function that does an operation twice."""
+    return "\n".join(
+        f"""module @{name} {{
+  func.func @{around}(%x: i32, %y: i32) -> (i32, i32) {{
+    %a = arith.{operation} %x, %y : i32
+    %b = arith.{operation} %x, %y : i32
+    return %a, %b : i32, i32
+  }}
+}}"""
+        for name, operation in modules
+    )
+
+
+def test_functions_of_one_name_in_several_modules(mlir_opt: str) -> None:
+    modules = [("one", "addi"), ("two", "muli")]
+    Path("a.mlir").write_text(nested(*modules))
+    a = shlex.join([mlir_opt, "a.mlir", "--cse"])
+    texts = {
+        "reordered": nested(*reversed(modules)),
+        "exchanged": nested(("two", "addi"), ("one", "muli")),
+        "other": nested(("one", "addi"), ("two", "subi")),
+    }
+    found: dict[str, dict[str, Any]] = {}
+    for name, text in texts.items():
+        Path(f"{name}.mlir").write_text(text)
+        b = shlex.join([mlir_opt, f"{name}.mlir", "--cse"])
+        found[name] = as_object(a, b, status=int(name != "reordered"))
+    outputs = {
+        name: {each["function"]: each["output"] for each in some(result["functions"])}
+        for name, result in found.items()
+    }
+    assert outputs["reordered"]["f"] == "same"
+    assert outputs["exchanged"]["f"] == outputs["other"]["f"] == "other"
+
+
+def test_a_function_that_is_in_another_module(mlir_opt: str) -> None:
+    one, two = ("one", "addi"), ("two", "muli")
+    for name, first, second in (("a", one, two), ("b", ("two", "addi"), ("one", "muli"))):
+        text = nested(first, around="f") + nested(second, around="g")
+        Path(f"{name}.mlir").write_text(text)
+    commands = [shlex.join([mlir_opt, f"{name}.mlir", "--cse"]) for name in "ab"]
+    done = compare(*commands)
+    assert done.returncode == 1
+    assert "Of 4 functions: 2 with other IR at the end" in done.stdout
+    assert "-module @one {" in done.stdout and "+module @two {" in done.stdout
+
+
 def test_the_first_difference_is_the_skipped_action(mlir_opt: str) -> None:
     argv = [mlir_opt, "in.mlir", "--canonicalize"]
     a = recorded(argv, "a.adbrec")

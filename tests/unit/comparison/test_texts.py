@@ -25,12 +25,18 @@ module @whole attributes {a = 1 : i32} {
 """
     found = function_texts(text)
     assert list(found) == ["whole", "f", "kernels", "g", "declared", ""]
-    assert "{map = affine_map<(d0) -> (d0)>}" in found["f"]
-    assert found["g"].split() == ["gpu.func", "@g()", "kernel", "{", "gpu.return", "}"]
-    assert [line.strip() for line in found[""].splitlines()] == [
+    assert "{map = affine_map<(d0) -> (d0)>}" in found["f"][""]
+    assert found["g"]["@kernels"].split() == ["gpu.func", "@g()", "kernel", "{", "gpu.return", "}"]
+    assert [line.strip() for line in found[""][""].splitlines()] == [
         '"test.first"() : () -> ()',
         '"test.second"() : () -> ()',
     ]
+
+
+def test_functions_of_one_name_in_several_modules() -> None:
+    function = "func.func @f() {\n  return\n}\n"
+    text = f"module {{\nmodule @a {{\nmodule {{\n{function}}}\n{function}}}\n{function}}}\n"
+    assert list(function_texts(text)["f"]) == ["@a::module 3", "@a", ""]
 
 
 def test_the_operations_of_a_generic_module() -> None:
@@ -43,10 +49,10 @@ def test_the_operations_of_a_generic_module() -> None:
 """
     found = function_texts(text)
     assert list(found) == ["f"]
-    assert found["f"].count("\n") == 3
+    assert found["f"][""].count("\n") == 3
 
 
 def test_a_root_that_is_no_module() -> None:
     text = "func.func @f() {\n  return\n}\n"
-    assert function_texts(text) == {"f": text}
+    assert function_texts(text) == {"f": {"": text}}
     assert function_texts("\n") == {}

@@ -197,9 +197,18 @@ bool RecordFile::reopen() {
 bool RecordFile::begin(const char *path, StringRef text) {
   if (ended >= 0)
     close(std::exchange(ended, -1));
-  int created = openFar(path, O_CREAT | O_TRUNC);
+  int created = openFar(path, O_CREAT);
   if (created < 0)
     return false;
+  // Another process may have begun a recording of this name at the same time.
+  struct flock whole = {};
+  whole.l_type = F_WRLCK;
+  bool isTaken = fcntl(created, F_OFD_SETLK, &whole) != 0 && errno == EAGAIN;
+  if (isTaken || ftruncate(created, 0) != 0) {
+    close(created);
+    errno = isTaken ? EBUSY : errno;
+    return false;
+  }
   struct {
     char magic[8] = {'A', 'D', 'B', 'R', 'E', 'C', '\r', '\n'};
     uint32_t version = 1, unit = RecordFile::unit;

@@ -15,6 +15,7 @@ from actiondbg.recording.format.structs import (
     FILE_HEADER,
     SECTION_HEADER,
     WORD,
+    Kind,
 )
 
 _WEIGHTS = 1 << 16  # words, initially; grows with the longest chunk
@@ -98,6 +99,7 @@ class _Scanner:
         self._content = content
         self._words = np.frombuffer(content, "<u8", len(content) // WORD)
         self._weights = np.zeros(0, np.uint64)
+        self._rows: dict[int, int] = {}  # the row after the last one, by thread
 
     def scan(self, offset: int) -> Scan:
         chunks: list[Chunk] = []
@@ -168,6 +170,10 @@ class _Scanner:
             _check(section, end)
             sections.append(section)
             at += payload + -payload % WORD
+        rows = sum(section.count for section in sections if section.kind == Kind.ACTIONS)
+        if rows and first_row < self._rows.get(thread, 0):
+            raise _Bad("its actions come twice, as where two recordings have one file")
+        self._rows[thread] = max(first_row + rows, self._rows.get(thread, 0))
         return Chunk(offset, size, thread, first_row, (ticks, ns), base, sections)
 
 

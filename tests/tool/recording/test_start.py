@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -9,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from actiondbg.recording import is_recording
+from actiondbg.recording import is_recording, open_recording
+from actiondbg.recording.capture.recorder import record, start_recording
 
 INPUT = "func.func @f(%x: i32) -> i32 {\n  return %x : i32\n}\n"
 # Says what is imported when a process is started. The last one is the tool: the first is the
@@ -64,3 +66,21 @@ def test_reader_is_imported_while_the_tool_runs(
     command: list[str], mlir_opt: str, tmp_path: Path
 ) -> None:
     assert not imported(command, mlir_opt, tmp_path) & READING
+
+
+def test_two_recorders_with_one_file_do_not_mix(mlir_opt: str, folds: str, tmp_path: Path) -> None:
+    argv, path = [mlir_opt, folds, "--canonicalize", "-o", "/dev/null"], tmp_path / "run.adbrec"
+    whole = record(argv, tmp_path / "whole.adbrec").path
+    assert whole is not None
+    wanted = open_recording(whole).table("actions", ["name", "op"])
+    for _ in range(3):
+        path.unlink(missing_ok=True)
+        with start_recording(argv, path) as one:
+            one.process.send_signal(signal.SIGSTOP)  # before it writes
+            with start_recording(argv, path) as other:
+                one.process.send_signal(signal.SIGCONT)
+                statuses = sorted([one.wait().status, other.wait().status])
+        assert statuses[0] == 0
+        recording = open_recording(path)
+        assert recording.table("actions", ["name", "op"]).equals(wanted)
+        assert recording.cut is None

@@ -51,6 +51,17 @@ def test_every_cut_is_read_up_to_its_last_whole_chunk(path: Path) -> None:
         assert ("in the middle" in recording.cut) == (length not in starts)
 
 
+def test_actions_that_come_twice(path: Path) -> None:
+    """So they do where two recorders wrote into one file."""
+    content = path.read_bytes()
+    starts = offsets(content)
+    path.write_bytes(content[: starts[4]] + content[starts[2] :])
+    with pytest.raises(DamagedError, match="its actions come twice"):
+        open_recording(path)
+    recording = open_recording(path, partial=True)
+    assert recording.table("actions")["ordinal"].to_pylist() == [1, 2, 3, 4, 5, 6]
+
+
 def test_truncated_header(path: Path) -> None:
     content = path.read_bytes()
     for length in (12, 16, 60, offsets(content)[1] - 1):

@@ -56,14 +56,14 @@ class LitTests:
     def find(self, process: SuiteProcess) -> LitTest | None:
         """Return the test that started a process; None if nothing shows it."""
         for file in input_files(process):
-            if lines := run_lines(file):
-                return LitTest(file, _fitting(lines, process.argv))
+            if run_lines(file):
+                return LitTest(file, _fitting(file, process))
         ancestors = list(self._processes.ancestors(process))
         for words in (process.argv, *(each.argv for each in ancestors)):
             if name := _of_lit(words, process.cwd):
-                return LitTest(name, _fitting(run_lines(name), process.argv))
+                return LitTest(name, _fitting(name, process))
         name = self._at_pipes(process) or self._around(ancestors)
-        return LitTest(name, _fitting(run_lines(name), process.argv)) if name else None
+        return LitTest(name, _fitting(name, process)) if name else None
 
     def _at_pipes(self, process: SuiteProcess) -> str | None:
         """Return the only test that the processes of a pipeline read.
@@ -147,11 +147,13 @@ def _run_lines(text: str) -> Iterator[RunLine]:
         yield begun
 
 
-def _fitting(lines: Iterable[RunLine], argv: Sequence[str]) -> RunLine | None:
-    """Return the first line with the command whose words are best those of a process."""
-    best, found = -1, None
+def _fitting(test: str, process: SuiteProcess) -> RunLine | None:
+    """Return the first RUN line with the command whose words are best those of a process."""
+    fits: list[tuple[int, RunLine]] = []
+    argv = process.argv
     given = {_blanks(word) for word in argv[1:]}
-    for line in lines:
+    reads = 1 if test in input_files(process) else -1
+    for line in run_lines(test):
         for words in _commands(line.text):
             while words and (words[0] in _PREFIXES or "=" in words[0]):
                 del words[0]
@@ -161,10 +163,9 @@ def _fitting(lines: Iterable[RunLine], argv: Sequence[str]) -> RunLine | None:
             if "%" not in tool and tool != os.path.basename(argv[0]):
                 continue
             plain = [text for word in words[1:] if (text := _plain(word)) is not None]
-            score = sum(word in given for word in plain)
-            if score == len(plain) and score > best:
-                best, found = score, line
-    return found
+            if all(word in given for word in plain):
+                fits.append((len(plain) + reads * words.count("%s"), line))
+    return max(fits, key=lambda fit: fit[0], default=(0, None))[1]
 
 
 def _commands(text: str) -> Iterator[list[str]]:

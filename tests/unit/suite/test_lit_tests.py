@@ -92,6 +92,15 @@ def test_the_run_line_of_a_temporary_file(lit_file: str, tmp_path: Path) -> None
     assert found is not None and (found.name, found.run and found.run.line) == (lit_file, 4)
 
 
+def test_the_run_line_of_a_temporary_file_with_the_words_of_another(tmp_path: Path) -> None:
+    test = tmp_path / "in.mlir"
+    test.write_text("RUN: mlir-opt %s --cse\nRUN: mlir-opt %s -o %t && mlir-opt %t --cse\n")
+    for file, line in ((test, 1), (tmp_path / "Output" / "in.mlir.tmp", 2)):
+        found = find(process(2, "mlir-opt", str(file), "--cse"))
+        assert found is not None and found.run is not None
+        assert (found.name, found.run.line) == (str(test), line)
+
+
 def test_a_test_by_a_pipeline(lit_file: str, tmp_path: Path) -> None:
     writer = process(2, "cat", lit_file)
     tool = process(3, "mlir-opt", "-", "--cse", "--inline", stdin="pipe:[7]")

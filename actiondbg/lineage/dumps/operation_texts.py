@@ -26,6 +26,12 @@ _VALUE = re.compile(rf"{VALUE}(?:#\d+)?")
 _ALIAS = re.compile(r"([#!][A-Za-z_]+)_?\d*")
 _FLOAT = re.compile(r"(?<![\w.%@#$])-?\d+\.\d*(?:[eE][-+]?\d+)?")
 _STRING = re.compile(STRING)
+SPLAT = re.compile(r"dense<([^<>,\[\]]+)> : (?:[\d?]+x)*(\w+)")
+# Values that passes make anew: neutral elements, padding, bounds of ranges in hexadecimal.
+_COMMON = re.compile(
+    r"(?:-?(?:(?:0|0?\.5|1|2)(?:\.0*)?(?:e[+-]0+)?|5(?:\.0*)?e-01)|0x\w+|true|false) : ",
+    re.IGNORECASE,
+)
 _FLOATS = frozenset(("f16", "bf16", "f32", "f64", "f80", "f128"))
 _LONGEST = 10_000  # characters of a line whose numbers are compared as such
 _KNOWN_TEXTS = 1 << 16  # most lines of a log are printed again and again
@@ -136,5 +142,6 @@ def _right_side(line: str) -> str:
 
 
 def is_distinctive(value: str) -> bool:
-    """Whether passes copy a constant of a value: they make sizes and flags anew."""
-    return value.startswith("dense") or value.rpartition(" : ")[2] in _FLOATS
+    """Whether passes copy a constant of a value: they make sizes, flags and neutral elements."""
+    is_copied = value.startswith("dense") or value.rpartition(" : ")[2] in _FLOATS
+    return is_copied and not _COMMON.match(SPLAT.sub(r"\1 : \2", value))

@@ -11,7 +11,6 @@ import numpy as np
 from actiondbg.lineage.dumps.operation_texts import is_distinctive
 from actiondbg.lineage.evidence import EVIDENCES, Evidence
 from actiondbg.lineage.graph import Edges
-from actiondbg.lineage.recorded.kept_texts import is_common
 from actiondbg.lineage.recorded.operands import Operands
 from actiondbg.recording.format.arrow import Bools, Ints
 
@@ -177,7 +176,7 @@ class Computations:
                 inner = found.get(one)
                 value = "" if inner else self._value(one, values)
                 parts.append(inner.key if inner else value or _OTHER)
-                is_marked |= inner.is_marked if inner else _is_mark(value)
+                is_marked |= inner.is_marked if inner else is_distinctive(value)
             if parts:
                 key = keys.setdefault((int(self._names[number]), *parts), len(keys))
                 found[number] = Computation(key, is_marked)
@@ -205,7 +204,3 @@ class Computations:
 
 def _no_value(_: int) -> str:
     return ""
-
-
-def _is_mark(value: str) -> bool:
-    return bool(value) and is_distinctive(value) and not is_common(value)

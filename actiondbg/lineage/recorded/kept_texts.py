@@ -11,6 +11,7 @@ from actiondbg.ir.tokens import STRING
 from actiondbg.ir.written_locations import without_location
 from actiondbg.lineage.dumps.operation_texts import (
     CONSTANTS,
+    SPLAT,
     SYMBOLS,
     OperationTexts,
     constant_value,
@@ -22,11 +23,6 @@ from actiondbg.lineage.stage import Operation, Stage, is_constant, symbol_around
 from actiondbg.recording.format.arrow import Ints
 
 _ATTRIBUTE = re.compile(rf"(?<![\w.$-])[\w.$-]+ = {STRING}")
-_SPLAT = re.compile(r"dense<([^<>,\[\]]+)> : (?:[\d?]+x)*(\w+)")
-# Values that passes make anew: neutral elements, padding, bounds of ranges in hexadecimal.
-_COMMON = re.compile(
-    r"(?:-?(?:0|0?\.5|1|2)(?:\.0*)?(?:e[+-]0+)?|0x\w+|true|false) : ", re.IGNORECASE
-)
 
 
 class KeptTexts:
@@ -88,7 +84,7 @@ class KeptTexts:
     def _is_kept(self, key: str, old: Operation, known: LineageGraph) -> bool:
         """Whether the text alone shows that later operations were made from the one that had it."""
         if is_constant(old.name):
-            return is_distinctive(key) and not is_common(key)
+            return is_distinctive(key)
         return old.node in self._erasers and not known.has_heirs(old.node)
 
 
@@ -122,18 +118,13 @@ def _only(operations: Sequence[Operation]) -> Operation | None:
     return operations[0] if len(operations) == 1 else None
 
 
-def is_common(value: str) -> bool:
-    """Whether passes make a value themselves."""
-    return bool(_COMMON.match(value))
-
-
 def constant_values(stage: Stage) -> dict[int, str]:
     """Return the values of the constants of a stage, as printed, by number; those of splats."""
     found: dict[int, str] = {}
     for index, name in enumerate(stage.names):
         if is_constant(name):
             value = constant_value(stage.text_lines[stage.lines[index] - 1], exactly=True)
-            found[stage.nodes[index]] = _SPLAT.sub(r"\1 : \2", value)
+            found[stage.nodes[index]] = SPLAT.sub(r"\1 : \2", value)
     return {number: value for number, value in found.items() if value}
 
 
@@ -146,7 +137,7 @@ def _by_text(stage: Stage) -> dict[str, list[int]]:
     texts = OperationTexts(stage)
     found: dict[str, list[int]] = {}
     for key, indices in texts.groups(CONSTANTS).items():
-        found.setdefault(_SPLAT.sub(r"\1 : \2", key), []).extend(indices)
+        found.setdefault(SPLAT.sub(r"\1 : \2", key), []).extend(indices)
     for path, indices in texts.groups(SYMBOLS).items():
         found.setdefault(path, []).extend(indices)
     for index, name in enumerate(stage.names):

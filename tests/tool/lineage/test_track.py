@@ -387,3 +387,40 @@ def test_a_pass_on_functions_is_over_after_the_last(
             assert "replaced by #" in found.stdout and "pattern:AddIAddConstant" in found.stdout
         first = track("--from", "in.mlir:16", "--to", "canonicalize#1", *source)
         assert "the same operation" in first.stdout
+
+
+LOST_ZERO = """\
+func.func @lost(%x: f32) -> f32 {
+  %zero = arith.constant 0.0 : f32
+  %same = arith.subf %x, %zero : f32
+  return %same : f32
+}
+"""
+CONTRACTION = """\
+#left = affine_map<(i, j, k) -> (i, k)>
+#right = affine_map<(i, j, k) -> (k, j)>
+#result = affine_map<(i, j, k) -> (i, j)>
+func.func @{}(%a: vector<2x4xf32>, %b: vector<4x2xf32>, %c: vector<2x2xf32>) -> vector<2x2xf32> {{
+  %r = vector.contract {{
+    indexing_maps = [#left, #right, #result],
+    iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>
+  }} %a, %b, %c : vector<2x4xf32>, vector<4x2xf32> into vector<2x2xf32>
+  return %r : vector<2x2xf32>
+}}
+"""
+
+
+def test_zeros_of_a_lowering_are_not_copies_of_one_that_was_erased(
+    mlir_opt: str, tmp_path: Path
+) -> None:
+    """The constants of the lowering have no location, and the only zero of the input is gone."""
+    source, output = tmp_path / "in.mlir", tmp_path / "out.mlir"
+    maps, _, function = CONTRACTION.partition("func.func")
+    copies = [f"func.func{function}".format(name) for name in ("one", "two")]
+    source.write_text("".join([maps, LOST_ZERO, *copies]))
+    passes = ("--convert-vector-to-llvm", "--canonicalize", "--mlir-print-debuginfo")
+    subprocess.run([mlir_opt, source, *passes, "-o", output], check=True)
+    assert output.read_text().count("llvm.mlir.constant(0.000000e+00 : f32)") == 2
+    done = track("--input", str(source), "--then", str(output), "--from", "%zero")
+    assert done.returncode == 0
+    assert "became nothing" in done.stdout

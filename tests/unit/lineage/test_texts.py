@@ -158,8 +158,20 @@ def test_a_constant_and_the_globals_that_have_its_value() -> None:
     assert len(pairs(lineage(new + body(), renamed + body()), "global")) == 1
 
 
-@pytest.mark.parametrize(("value", "copies"), [("2.5 : f32", 2), ("5 : index", 0), ("true", 0)])
-def test_copies_of_constants_are_found_but_not_of_sizes_and_flags(value: str, copies: int) -> None:
+@pytest.mark.parametrize(
+    ("value", "copies"),
+    [
+        ("2.5 : f32", 2),
+        ("dense<2.5> : tensor<2xf32>", 2),
+        ("5 : index", 0),
+        ("true", 0),
+        ("0.0 : f32", 0),
+        ("dense<1.0> : tensor<2xf32>", 0),
+    ],
+)
+def test_copies_of_constants_are_found_but_not_of_sizes_flags_and_neutral_elements(
+    value: str, copies: int
+) -> None:
     old = body(f'%0 = arith.constant {value} loc("a.mlir":2:1)')
     new = body(*[f"%{number} = arith.constant {value} loc(unknown)" for number in range(2)])
     assert len(pairs(lineage(old, new), "constant")) == copies

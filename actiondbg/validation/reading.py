@@ -46,12 +46,13 @@ _DYNAMIC = -(2**63)  # a size, a stride or an offset
 _FUNCTIONS = frozenset({"func.func", "llvm.func"})
 _NUMBER = re.compile(r"0x[0-9A-Fa-f]+|[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _MOST_ELEMENTS = 2**20  # of a constant
+_WIDE = frozenset({"f80", "f128"})  # which no Python number holds
 # They have a property which the bindings do not show as an attribute.
-_OVERFLOWING = frozenset({"llvm.add", "llvm.sub", "llvm.mul", "llvm.shl", "llvm.trunc"})
 _LINEARIZE = "affine.linearize_index"
+_HIDING = re.compile(rf"llvm\.(?:add|sub|mul|shl|trunc|getelementptr)|{_LINEARIZE}|ptr\.\w+")
+_HIDING_DIALECTS = ("llvm.", "ptr.", _LINEARIZE)
 # In generic form, in which no string has a quotation mark.
-_HIDING = (*_OVERFLOWING, _LINEARIZE)
-_HIDDEN = re.compile(rf'"(?:{"|".join(map(re.escape, _HIDING))})"\([^)]*\)(?: <\{{(.*?)\}}>)?')
+_HIDDEN = re.compile(rf'"(?:{_HIDING.pattern})"\([^)]*\)(?: <\{{(.*?)\}}>)?')
 _OVERFLOW = re.compile(r"overflowFlags = (\d+)")
 _OVERFLOWS = ("none", "nsw", "nuw", "nsw, nuw")  # by the number of the property
 
@@ -85,7 +86,8 @@ class _Conversion:
         self._attributes: dict[Any, Attribute] = {}
         self._converters: dict[str, Callable[[Any], Attribute]] = {
             "IntegerAttr": _integer,
-            **dict.fromkeys(("BoolAttr", "FloatAttr", "StringAttr"), _value),
+            "FloatAttr": _float,
+            **dict.fromkeys(("BoolAttr", "StringAttr"), _value),
             "UnitAttr": lambda _: True,
             "TypeAttr": lambda parsed: self._type(parsed.value),
             "ArrayAttr": lambda parsed: tuple(self._attribute(each) for each in parsed),
@@ -102,7 +104,7 @@ class _Conversion:
 
     def module(self, parsed: Any) -> Module:
         root = parsed.operation
-        if any(name in self._text for name in _HIDING):
+        if any(name in self._text for name in _HIDING_DIALECTS):
             self._hidden = _hidden_properties(root)
         tops: list[Any] = [root]
         if root.name == "builtin.module":
@@ -139,12 +141,8 @@ class _Conversion:
         results = tuple(self._value(each, values) for each in parsed.results)
         operands = tuple(self._value(each, values) for each in parsed.operands)
         attributes = {name: self._attribute_of(parsed, name) for name in parsed.attributes}
-        if parsed.name in _OVERFLOWING:
-            found = _OVERFLOW.search(next(self._hidden))
-            flags = _OVERFLOWS[int(found[1]) if found else 0]
-            attributes["overflowFlags"] = OpaqueAttribute(f"#llvm.overflow<{flags}>")
-        elif parsed.name == _LINEARIZE and next(self._hidden).startswith("disjoint,"):
-            attributes["disjoint"] = True
+        if _HIDING.fullmatch(parsed.name):
+            attributes |= _hidden_attributes(parsed.name, next(self._hidden))
         if parsed.name.startswith("linalg."):
             attributes[MAPS] = tuple(self._attribute(each) for each in self._maps(parsed))
         regions = tuple(self._region(each, values) for each in parsed.regions)
@@ -182,7 +180,7 @@ class _Conversion:
     def _new_type(self, parsed: Any) -> Type:
         class_name = type(parsed).__name__
         if class_name == "IntegerType":
-            return IntegerType(parsed.width)
+            return IntegerType(parsed.width, sign=str(parsed).partition("i")[0])
         if class_name == "IndexType":
             return INDEX
         if class_name == "ComplexType":
@@ -238,8 +236,10 @@ class _Conversion:
 
     def _dense(self, parsed: Any) -> Attribute:
         shaped = self._type(parsed.type)
-        if not isinstance(shaped, ShapedType) or isinstance(
-            shaped.element, ComplexType | OpaqueType
+        if (
+            not isinstance(shaped, ShapedType)
+            or isinstance(shaped.element, ComplexType | OpaqueType)
+            or str(shaped.element) in _WIDE
         ):
             return OpaqueAttribute(str(parsed))
         if parsed.is_splat:
@@ -256,6 +256,17 @@ class _Conversion:
             return Dense(shaped, tuple(convert(each) for each in values))
         except ValueError:
             return OpaqueAttribute(str(parsed))
+
+
+def _hidden_attributes(name: str, properties: str) -> dict[str, Attribute]:
+    """Return the properties of an operation that hides one, as attributes."""
+    if name == _LINEARIZE:
+        return {"disjoint": True} if properties.startswith("disjoint,") else {}
+    if name.startswith("ptr.") or name.endswith(".getelementptr"):
+        return {"properties": OpaqueAttribute(properties)}
+    found = _OVERFLOW.search(properties)
+    flags = _OVERFLOWS[int(found[1]) if found else 0]
+    return {"overflowFlags": OpaqueAttribute(f"#llvm.overflow<{flags}>")}
 
 
 def _hidden_properties(root: Any) -> Iterator[str]:
@@ -278,6 +289,11 @@ def _integer(attribute: Any) -> int:
     return attribute.value
 
 
+def _float(attribute: Any) -> Attribute:
+    wide = str(attribute.type) in _WIDE
+    return OpaqueAttribute(str(attribute)) if wide else attribute.value
+
+
 def _printed_elements(type: ShapedType, text: str) -> Attribute:
     """Read numbers that are written out; a constant with few elements is."""
     inner = text.partition("<")[2].rpartition(">")[0].rpartition("> :")[0] or text
@@ -297,6 +313,8 @@ def _printed_elements(type: ShapedType, text: str) -> Attribute:
 
 
 def _number(attribute: Any) -> int | float:
+    if type(attribute).__name__ == "IntegerAttr":
+        return _integer(attribute)
     value = attribute.value
     return int(value) if isinstance(value, bool) else cast("int | float", value)
 

@@ -10,13 +10,14 @@ INDEX_WIDTH = 64  # bits
 
 @dataclass(frozen=True, slots=True)
 class IntegerType:
-    """An integer of some bits, signless or not; ``index`` has ``INDEX_WIDTH`` bits."""
+    """An integer of some bits; ``index`` has ``INDEX_WIDTH`` bits."""
 
     width: int
     is_index: bool = False
+    sign: str = ""  # ``s`` or ``u`` of a type that is not signless
 
     def __str__(self) -> str:
-        return "index" if self.is_index else f"i{self.width}"
+        return "index" if self.is_index else f"{self.sign}i{self.width}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,45 @@
+"""Programs that differ in something that MLIR's Python bindings hide, or round."""
+
+from __future__ import annotations
+
+import pytest
+
+from actiondbg.validation.judge import Judge
+from actiondbg.validation.judgement import Query
+
+_FUNCTION = (
+    "func.func @f(%x: i32, %p: !llvm.ptr, %q: !ptr.ptr<#ptr.generic_space>) {{\n{}\nreturn\n}}"
+)
+_OTHERS = {
+    "a sign": (
+        "%0 = emitc.cast %x : i32 to ui32\n%1 = emitc.cmp lt, %0, %0 : (ui32, ui32) -> i1",
+        "%0 = emitc.cast %x : i32 to si32\n%1 = emitc.cmp lt, %0, %0 : (si32, si32) -> i1",
+    ),
+    "a flag of getelementptr": (
+        "%0 = llvm.getelementptr %p[%x] : (!llvm.ptr, i32) -> !llvm.ptr, i32",
+        "%0 = llvm.getelementptr inbounds %p[%x] : (!llvm.ptr, i32) -> !llvm.ptr, i32",
+    ),
+    "an alignment of ptr": (
+        "%0 = ptr.load %q alignment = 4 : !ptr.ptr<#ptr.generic_space> -> i32",
+        "%0 = ptr.load %q alignment = 8 : !ptr.ptr<#ptr.generic_space> -> i32",
+    ),
+    "a long float": (
+        "%0 = arith.constant 0x3FFF0000000000000000000000000000 : f128",
+        "%0 = arith.constant 0x3FFF0000000000000000000000000001 : f128",
+    ),
+    "an element that is a long float": (
+        "%0 = arith.constant dense<[0x3FFF0000000000000000000000000000, 0.0]> : vector<2xf128>",
+        "%0 = arith.constant dense<[0x3FFF0000000000000000000000000001, 0.0]> : vector<2xf128>",
+    ),
+    "elements that are one long integer": (
+        "%0 = arith.constant dense<1> : vector<2xi128>",
+        "%0 = arith.constant dense<36893488147419103233> : vector<2xi128>",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", _OTHERS)
+def test_a_difference_is_read(name: str) -> None:
+    before, after = (f"{_FUNCTION.format(each)}" for each in _OTHERS[name])
+    assert not Judge().judge(Query(before, before))
+    assert [each.symbol for each in Judge().judge(Query(before, after))] == ["f"]

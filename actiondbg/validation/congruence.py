@@ -50,7 +50,7 @@ _PURE = re.compile(
 _TRAPPING = re.compile(
     r"(?:arith|index)\.(?:floor|ceil)?(?:div|rem)(?:s|u|si|ui)|math\.ipowi|tensor\.extract"
     r"|tensor\.(?:extract|insert|parallel_insert)_slice|tensor\.insert|tensor\.generate|tensor\.pad"
-    r"|tensor\.(?:reshape|expand_shape|collapse_shape|cast|dim)|linalg\.index"
+    r"|tensor\.(?:reshape|expand_shape|collapse_shape|cast|dim)"
 )
 
 
@@ -155,7 +155,7 @@ class _Comparison:
         for tag, i1, i2, j1, j2 in Alignment(*keys).get_opcodes():
             if tag == "equal":
                 pairs += zip(before[i1:i2], after[j1:j2], strict=True)
-            elif j2 > j1 or not all(_is_trapping(each) for each in before[i1:i2]):
+            elif j2 > j1 or not all(_is_pure(each) for each in before[i1:i2]):
                 raise Uncut
         return pairs
 
@@ -251,12 +251,13 @@ def _anchors(block: Block) -> list[Operation]:
 
 
 def _is_free(operation: Operation) -> bool:
-    """Whether it does not matter when, and how often, an operation is run."""
-    return _is_pure(operation) and not _is_trapping(operation)
+    """Whether it does not matter where, and how often, an operation is run."""
+    is_bound = operation.name == "linalg.index" or any(map(_is_trapping, walk(operation)))
+    return _is_pure(operation) and not is_bound
 
 
 def _is_trapping(operation: Operation) -> bool:
-    if _TRAPPING.fullmatch(operation.name) is None or not _is_pure(operation):
+    if _TRAPPING.fullmatch(operation.name) is None:
         return False
     # The verifier has checked shapes that are static.
     return operation.name.startswith(_NUMBERS) or not all(

@@ -42,8 +42,22 @@ def rounded(value: float, type: FloatType) -> float:
         return float(value)
     if type.name == "f32":
         return c_float(value).value
+    if type.name == "bf16":
+        value = _to_odd_float(value)
     with np.errstate(all="ignore"):
         return float(numpy_type(type).type(value))
+
+
+def _to_odd_float(value: float) -> float:
+    """Return an f32 near a number, with an odd last bit if it is inexact.
+
+    ml_dtypes rounds to f32 on its way to bf16.
+    """
+    near = c_float(value).value
+    narrow = np.float32(near)
+    if not math.isfinite(near) or near == value or narrow.view(np.int32) & 1:
+        return near
+    return float(np.nextafter(narrow, np.float32(math.inf if near < value else -math.inf)))
 
 
 def bits_of(value: float, type: FloatType) -> int:

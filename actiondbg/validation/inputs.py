@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
+from actiondbg.validation.concrete.operation import POISON
 from actiondbg.validation.domain import NotInterpreted, OutOfBudget, Scalar
 from actiondbg.validation.machine import Buffer, Elements, MemRef, RuntimeValue, extent
 from actiondbg.validation.program import Dense, Function, walk
@@ -135,6 +136,7 @@ def element(type: Type) -> IntegerType | FloatType:
 _SIZES = (4, 1, 3, 0, 2, 5, 8, 7)
 _MOST_ELEMENTS = 2**17  # of an argument
 _LARGEST_EXACT = 16.0  # of floats whose sums and products are exact
+_SHARE_OF_POISON = 0.3
 _DYNAMIC = -(2**63)  # stands for a size that is not known
 INDEX_BITS = 32  # of indices, by default
 _LARGEST = {"f64": 1.7976931348623157e308, "f32": 3.4028234663852886e38, "f16": 65504.0}
@@ -151,6 +153,7 @@ class Choice:
     # Indices are signed numbers of so many bits; a program with larger ones would need more memory
     # than there is.
     index_bits: int = INDEX_BITS
+    may_be_poison: bool = False  # half of the inputs have some
     seed: int = 0
 
 
@@ -234,8 +237,11 @@ class _Round:
         self._buffers.append(tuple(self._number_of(kind) for _ in range(length)))
         return View(len(self._buffers) - 1, offset, shape, tuple(strides))
 
-    def _number_of(self, type: IntegerType | FloatType, is_argument: bool = False) -> Number:
+    def _number_of(self, type: IntegerType | FloatType, is_argument: bool = False) -> Scalar:
         self._next += 1
+        has_poison = self._choice.may_be_poison and self._number % 2
+        if has_poison and self._random.random() < _SHARE_OF_POISON:
+            return POISON
         if isinstance(type, FloatType):
             return self._float(type)
         if type.width == 1:

@@ -117,6 +117,7 @@ class Limits:
         steps: for a run.
         aliased: whether memref arguments of a type may overlap.
         index_bits: arguments of type index are signed numbers of so many bits.
+        may_be_poison: whether arguments may be poison, as those of a piece of a function.
     """
 
     tool: str = ""
@@ -126,6 +127,7 @@ class Limits:
     steps: int = 200_000
     aliased: bool = False
     index_bits: int = INDEX_BITS
+    may_be_poison: bool = False
 
     def seconds_for(self, query: Query) -> float:
         """Return the seconds for all functions of a query."""

@@ -271,6 +271,7 @@ class Trial:
             numbers_in((source, self._pair.target)),
             exact_floats=not self._strictness.bits,
             index_bits=self._limits.index_bits,
+            may_be_poison=self._limits.may_be_poison,
         )
         types = self._pair.target.inputs if self._pair.is_bufferized else source.inputs
         most = self._limits.inputs * _MOST_TRIED if types else 1
@@ -375,7 +376,13 @@ class Trial:
 
     def _agreement(self, piece: Pair) -> Evidence | None:
         """Return by which way a cut is found equivalent; if it is large, with smaller sizes."""
-        limits = replace(self._limits, inputs=_CUT_INPUTS, seconds=self._left / 4)
+        limits = replace(
+            self._limits,
+            inputs=_CUT_INPUTS,
+            seconds=self._left / 4,
+            index_bits=INDEX_WIDTH,
+            may_be_poison=True,
+        )
         try:
             smaller = scaled(piece)
         except NotScaled:
@@ -446,6 +453,7 @@ class Trial:
             seconds=self._left,
             query_seconds=self._left / 3,
             index_bits=self._limits.index_bits,
+            may_be_poison=self._limits.may_be_poison,
         )
         pair = self._pair
         return prove(pair.before, pair.after, pair.symbol, limits)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from actiondbg.validation.concrete.floating import FLOATS, float_result
-from actiondbg.validation.concrete.integers import DIVISIONS, INTEGERS
+from actiondbg.validation.concrete.integers import DIVISIONS, INTEGERS, check_poison_dividend
 from actiondbg.validation.concrete.operation import POISON, ScalarOperation
 from actiondbg.validation.domain import NotInterpreted, Scalar, UndefinedBehaviour
 from actiondbg.validation.flags import short_name
@@ -23,6 +23,8 @@ class Concrete:
         self.is_source = is_source
 
     def constant(self, value: int | float, type: IntegerType | FloatType) -> Scalar:
+        if value is POISON:  # an argument
+            return POISON
         if isinstance(type, IntegerType):
             return int(value) & ((1 << type.width) - 1)
         return rounded(float(value), type)
@@ -51,6 +53,7 @@ class Concrete:
         if short not in INTEGERS and short not in FLOATS:
             raise NotInterpreted(name)
         if any(operand is POISON for operand in operands):
+            check_poison_dividend(context, operands)
             return (POISON,) * len(results)
         if short in INTEGERS and all(isinstance(each, IntegerType) for each in types):
             return _tuple(INTEGERS[short](context, *operands))

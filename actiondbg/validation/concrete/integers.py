@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from actiondbg.validation.concrete.operation import (
@@ -36,13 +36,29 @@ def _wrapping(function: Callable[[int, int], int]) -> Function:
     return apply
 
 
+def _check_overflow(context: ScalarOperation, right: int) -> None:
+    """Check the divisor of the smallest number.
+
+    Raises:
+        UndefinedBehaviour: the quotient overflows.
+    """
+    # The documentation of arith.remsi leaves an overflow open: a target has 0.
+    is_open = context.name == "remsi" and not context.is_source
+    if right == -1 and not is_open:
+        raise UndefinedBehaviour(f"{context.name} overflows")
+
+
+def check_poison_dividend(context: ScalarOperation, operands: Sequence[Scalar]) -> None:
+    """Check a division of poison, which may be any number."""
+    if context.name in _SIGNED_DIVISIONS and operands[0] is POISON:
+        _check_overflow(context, context.signed(operands[1]))
+
+
 def _signed_division(function: Callable[[int, int], int]) -> Function:
     def apply(context: ScalarOperation, left: int, right: int) -> Scalar:
         left, right = context.signed(left), context.signed(right)
-        # The documentation of arith.remsi leaves an overflow open: a target has 0.
-        is_open = context.name == "remsi" and not context.is_source
-        if left == context.smallest and right == -1 and not is_open:
-            raise UndefinedBehaviour(f"{context.name} overflows")
+        if left == context.smallest:
+            _check_overflow(context, right)
         if is_set(context.attributes, "exact") and left % right:
             return POISON
         return function(left, right) & context.mask
@@ -243,4 +259,5 @@ INTEGERS: dict[str, Function] = {
     "sitofp": _to_float,
     "uitofp": _to_float,
 }
-DIVISIONS = frozenset({"divsi", "divui", "floordivsi", "ceildivsi", "ceildivui", "remsi", "remui"})
+_SIGNED_DIVISIONS = frozenset({"divsi", "floordivsi", "ceildivsi", "remsi"})
+DIVISIONS = _SIGNED_DIVISIONS | {"divui", "ceildivui", "remui"}

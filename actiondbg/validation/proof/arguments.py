@@ -54,6 +54,7 @@ class SymbolicArguments:
     types: Sequence[Type]  # of the arguments
     shapes: Sequence[tuple[int, ...]]  # of the arguments; () for scalars
     index_bits: int = INDEX_WIDTH  # indices are signed numbers of so many bits
+    may_be_poison: bool = False  # whether each scalar may be
     # The bits of each scalar in the order of the arguments, and of their elements.
     leaves: list[Term] = field(default_factory=list[Term])
 
@@ -101,7 +102,9 @@ class SymbolicArguments:
             value = unknown_value(self.terms, name, type)
         bits = value.term.args[0] if value.term.op == "fp.from_bits" else value.term
         self.leaves.append(bits)
-        return value
+        if not self.may_be_poison:
+            return value
+        return Value(value.term, self.terms.var(f"{name} is poison", "Bool"))
 
 
 def unknown_value(terms: Terms, name: str, type: Type) -> Value:

@@ -25,6 +25,7 @@ class Limits:
     choices: int = 32  # the most on a path
     steps: int = 200_000  # of the interpreter, of each function on each path
     index_bits: int = INDEX_WIDTH  # arguments of type index are signed numbers of so many bits
+    may_be_poison: bool = False  # whether arguments may be
 
 
 class PathLeft(Exception):

@@ -59,11 +59,14 @@ def _check_divisor(operation: ScalarOperation, right: Term) -> None:
     operation.undefined_by(1, _is_zero(operation, right), "by zero")
 
 
-def _overflow(operation: ScalarOperation, left: Term, right: Term) -> Term:
-    """Return where the smallest number is divided by -1."""
+def _check_overflow(operation: ScalarOperation, left: Term, right: Term) -> None:
+    """Say that the smallest number must not be divided by -1, nor poison, which may be any."""
     terms = operation.terms
-    smallest = terms.bv(1 << (left.width - 1), left.width)
-    return terms.and_(terms.eq(left, smallest), terms.eq(right, terms.bv(-1, left.width)))
+    smallest = terms.eq(left, terms.bv(1 << (left.width - 1), left.width))
+    may_be_smallest = terms.or_(operation.operands[0].poison, smallest)
+    is_minus_one = terms.eq(right, terms.bv(-1, left.width))
+    condition = terms.and_(may_be_smallest, is_minus_one)
+    operation.around.undefined(condition, f"{operation.full_name} overflows")
 
 
 def _unsigned_division(operation: ScalarOperation, left: Term, right: Term) -> Computed:
@@ -83,7 +86,7 @@ def _signed_division(operation: ScalarOperation, left: Term, right: Term) -> Com
     terms = operation.terms
     name = operation.name
     _check_divisor(operation, right)
-    operation.undefined(_overflow(operation, left, right), "overflows")
+    _check_overflow(operation, left, right)
     quotient = terms.op("bvsdiv", left, right)
     if name == "divsi" and not is_set(operation.attributes, "exact"):
         return Computed((quotient,))
@@ -109,7 +112,7 @@ def _signed_remainder(operation: ScalarOperation, left: Term, right: Term) -> Co
     # The documentation of arith leaves open whether an overflow is undefined; its lowering to LLVM
     # makes it so. What an action makes of it may be either: the source has none, the target 0.
     if operation.around.is_source or operation.full_name == "llvm.srem":
-        operation.undefined(_overflow(operation, left, right), "overflows")
+        _check_overflow(operation, left, right)
     return Computed((terms.op("bvsrem", left, right),))
 
 

@@ -70,7 +70,7 @@ class _Found(Exception):
 def prove(before: Module, after: Module, symbol: str, limits: Limits | None = None) -> Verdict:
     """Decide whether a function after an action refines what it was before.
 
-    No argument is poison, and no two share memory.
+    No argument is poison if the limits say so, and no two share memory.
 
     Raises:
         SolverMissing: the solver is not installed.
@@ -135,7 +135,9 @@ class _Proof:
         types = self._function.inputs
         bounds = self._explorer.bounds
         for shapes in size_combinations(types, _SIZES):
-            arguments = SymbolicArguments(self._terms, types, shapes, self.limits.index_bits)
+            arguments = SymbolicArguments(
+                self._terms, types, shapes, self.limits.index_bits, self.limits.may_be_poison
+            )
             if arguments.count > _MOST_ELEMENTS:
                 raise NotInterpreted(f"proof with the {arguments.count:,} elements of arguments")
             self._explorer.each_path(lambda arguments=arguments: self._path(arguments))

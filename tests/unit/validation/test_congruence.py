@@ -401,3 +401,88 @@ func.func @f(%a: i32, %b: i32) -> (i32, i32) {{
     found = judged(before, after)
     assert found.verdict == "different"
     assert found.detail.startswith("result 1: ")
+
+
+# Values in a program may be poison, and indices in it larger than an argument's.
+_PIECES_THAT_DIFFER = {
+    "a choice that hides poison": (
+        "arith.cmpi slt, %s, %i : index",
+        ("arith.select %c, %x, %false : i1", "arith.andi %c, %x : i1"),
+    ),
+    "a large index": (
+        "arith.cmpi slt, %s, %i : index",
+        ("arith.cmpi slt, %p, %i : index", "arith.cmpi slt, %q, %i : index"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", _PIECES_THAT_DIFFER)
+def test_a_piece_begins_with_any_values(name: str) -> None:
+    condition, results = _PIECES_THAT_DIFFER[name]
+    before, after = (
+        f"""\
+func.func @f(%c: i1, %i: index, %j: index) -> i1 {{
+  %unknown = "foo.region"(%i) ({{ "foo.end"() : () -> () }}) : (index) -> i1
+  %false = arith.constant false
+  %s = arith.addi %i, %j overflow<nsw> : index
+  %x = {condition}
+  %p = arith.muli %i, %j : index
+  %n = arith.index_cast %p : index to i32
+  %q = arith.index_cast %n : i32 to index
+  %r = {result}
+  return %r : i1
+}}
+"""
+        for result in results
+    )
+    assert judged(before, after).verdict == "unknown"
+
+
+@pytest.mark.parametrize(
+    "line", ["", '"foo.region"(%x) ({ "foo.end"() : () -> () }) : (i64) -> ()']
+)
+def test_poison_divided_by_minus_one_may_be_any_number_so_divided(line: str) -> None:
+    """A piece of the dividend alone and the whole function say the same."""
+    before, after = (
+        f"""\
+func.func @f(%x: i64, %y: i32) {{
+  {line}
+  %n = arith.trunci %x {flags} : i64 to i32
+  %r = arith.divsi %n, %y : i32
+  return
+}}
+"""
+        for flags in ("overflow<nsw>", "")
+    )
+    assert judged(before, after).verdict == "equivalent"
+
+
+_HOISTED = """\
+func.func @f(%c: i1, %a: tensor<4xi32>, %b: tensor<4xi32>, %i: index) -> tensor<4xi32> {{
+  {early}
+  %r = scf.if %c -> tensor<4xi32> {{
+    {late}
+    scf.yield %d : tensor<4xi32>
+  }} else {{
+    scf.yield %a : tensor<4xi32>
+  }}
+  return %r : tensor<4xi32>
+}}
+"""
+_BODIES_THAT_MAY_TRAP = {
+    "a division": """%d = linalg.map { arith.divsi }
+      ins(%a, %b : tensor<4xi32>, tensor<4xi32>) outs(%a : tensor<4xi32>)""",
+    "an element": """%d = tensor.generate {
+    ^bb0(%at: index):
+      %e = tensor.extract %a[%i] : tensor<4xi32>
+      tensor.yield %e : i32
+    } : tensor<4xi32>""",
+}
+
+
+@pytest.mark.parametrize("name", _BODIES_THAT_MAY_TRAP)
+def test_an_operation_with_a_body_that_may_trap_stays(name: str) -> None:
+    body = _BODIES_THAT_MAY_TRAP[name]
+    early, late = _HOISTED.format(early=body, late=""), _HOISTED.format(early="", late=body)
+    assert judged(early, late).verdict == "equivalent"
+    assert judged(late, early).verdict == "different"

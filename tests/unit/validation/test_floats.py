@@ -31,6 +31,15 @@ def test_a_number_beyond_f32_is_rounded_to_infinity(value: float, expected: floa
     assert rounded(value, _F32) == expected
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(2**-8, 0), (2**-8 + 2**-40, 2**-7), (2**-8 - 2**-40, 0), (2**-7 + 2**-8 - 2**-40, 2**-7)],
+)
+def test_a_number_is_rounded_to_bf16_once(value: float, expected: float, sign: int) -> None:
+    assert rounded(sign * (1 + value), FloatType("bf16")) == sign * (1 + expected)
+
+
 def test_a_nan_stays_a_nan() -> None:
     assert math.isnan(rounded(math.nan, _F32))
     assert math.isnan(rounded(math.nan, FloatType("f64")))

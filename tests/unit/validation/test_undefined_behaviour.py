@@ -48,6 +48,8 @@ _UNDEFINED = {
         "%zero = arith.subi %c1, %c1 : index\nscf.parallel (%i) = (%c0) to (%c4) step (%zero) { }"
     ),
     "unreachable": "func.call @g() : () -> ()",
+    "a quotient of poison by -1": "%x = arith.divsi %nowhere, %minus : index",
+    "a rounded quotient of poison by -1": "%x = arith.ceildivsi %nowhere, %minus : index",
     "a load beyond the end": "%x = memref.load %memory[%c4] : memref<4xi32>",
     "a load before the start": "%x = memref.load %memory[%minus] : memref<4xi32>",
     "a load at poison": "%x = memref.load %memory[%nowhere] : memref<4xi32>",

@@ -229,6 +229,7 @@ def test_equal_outputs(expected: str, printed: str) -> None:
         ("a", "b", "expected 'a'"),
         ("1", "1\n2", "line 2: more lines"),
         ("1\n2", "1", "line 2: fewer lines"),
+        ("-0", "0", "expected"),
         ("nan", "1.0", "expected"),
         ("inf", "-inf", "expected"),
         ("x1", "x2", "expected"),
@@ -245,6 +246,27 @@ def test_a_comparison_needs_an_input(tmp_path: Path) -> None:
         Execute().prepare(around(tmp_path))
 
 
+def _with_fake_tools(folder: Path, runner: str) -> OracleSetup:
+    """Make tools of shell scripts: one that lowers nothing, and a runner."""
+    scripts = {
+        "mlir-opt": 'while [ "$1" != -o ]; do in=${in:-$1}; shift; done; cp "$in" "$2"',
+        "mlir-runner": runner,
+    }
+    for name, text in scripts.items():
+        (folder / name).write_text(f"#!/bin/sh\n{text}\n")
+        (folder / name).chmod(0o755)
+    (folder / "in.mlir").write_text("reference")
+    return around(folder)._replace(tool=folder / "mlir-opt", input=folder / "in.mlir")
+
+
+def test_addresses_may_differ_from_run_to_run(tmp_path: Path) -> None:
+    setup = _with_fake_tools(tmp_path, "echo base@ = 0x$$")
+    Execute().prepare(setup)
+    setup = _with_fake_tools(tmp_path, "echo $$")
+    with pytest.raises(OracleError, match="prints something else each time"):
+        Execute().prepare(setup)
+
+
 @pytest.mark.parametrize(
     ("runner", "verdict", "reason"),
     [
@@ -258,17 +280,8 @@ def test_a_crash_of_the_compiler_is_none_of_the_program(
     tmp_path: Path, runner: str, verdict: str, reason: str
 ) -> None:
     died = "echo 'LLVM ERROR: no copy' >&2; kill -ABRT $$"
-    scripts = {
-        "mlir-opt": 'while [ "$1" != -o ]; do in=${in:-$1}; shift; done; cp "$in" "$2"',
-        "mlir-runner": 'grep -q reference "$1" && { echo 7; exit; }; '
-        + runner.replace("{die}", died),
-    }
-    for name, text in scripts.items():
-        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
-        (tmp_path / name).chmod(0o755)
-    tool = tmp_path / "mlir-opt"
-    (tmp_path / "in.mlir").write_text("reference")
-    setup = around(tmp_path)._replace(tool=tool, input=tmp_path / "in.mlir")
+    ran = 'grep -q reference "$1" && { echo 7; exit; }; ' + runner.replace("{die}", died)
+    setup = _with_fake_tools(tmp_path, ran)
     oracle = Execute()
     oracle.prepare(setup)
     (tmp_path / "out.mlir").write_text("changed")

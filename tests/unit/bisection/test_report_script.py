@@ -332,6 +332,7 @@ def test_an_output_in_a_directory_of_any_name_is_judged(
         ("nan", "nan"),
         ("nan", "1.0"),
         ("-0.0", "0.0"),
+        ("-0", "0"),
         ("[[1,   2],\n [3,   4]]", "[[1,   2],\n [3,   5]]"),
     ],
 )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -53,6 +55,7 @@ _ORDERLESS = frozenset(
     }
 )
 _MOVING = frozenset({"linalg.pack", "linalg.unpack", "linalg.yield", "linalg.index"})
+_MAKING = frozenset({"memref.alloc", "memref.alloca", "memref.realloc", "memref.global"})
 PARALLEL_LOOPS = frozenset({"scf.parallel", "scf.forall", "affine.parallel"})
 # Numbers of kinds of arith.
 _ASSIGN = 3
@@ -99,6 +102,36 @@ def _strictness(function: Function) -> Strictness:
         zeros = zeros and not is_open and not _has_open_zeros(operation)
         sharing = sharing and operation.name != "bufferization.clone"
     return Strictness(bits, zeros, sharing)
+
+
+def new_promise(before: Module, after: Module, symbol: str) -> str:
+    """Return what a function says of memory since an action only, in words; "" if nothing.
+
+    The interpreter knows no addresses, so that nothing checks it.
+    """
+    source, target = (
+        [inner for each in called(module, symbol) for inner in walk(each.operation)]
+        for module in (before, after)
+    )
+    needed = _alignments(target, are_made=False)
+    known = _alignments(source, are_made=False) + _alignments(source, are_made=True)
+    lost = _alignments(source, are_made=True) - _alignments(target, are_made=True)
+    if needed and (max(needed) > max(known, default=0) or max(lost, default=0) >= min(needed)):
+        return f"memory is aligned to {max(needed)} bytes"
+    restricted = [sum("restrict" in each.attributes for each in ops) for ops in (source, target)]
+    return "memory has no other name (restrict)" if restricted[1] > restricted[0] else ""
+
+
+def _alignments(operations: Sequence[Operation], *, are_made: bool) -> Counter[int]:
+    """Return the alignments that new memory has, or those that operations rely on."""
+    found: Counter[int] = Counter()
+    for operation in operations:
+        arguments = operation.attributes.get("arg_attrs", ())
+        values = [operation.attributes.get("alignment")] * (are_made == (operation.name in _MAKING))
+        if not are_made and isinstance(arguments, tuple):
+            values += [each.get("llvm.align") for each in arguments if isinstance(each, Mapping)]
+        found.update(each for each in values if isinstance(each, int))
+    return found
 
 
 def _is_open(operation: Operation) -> bool:

@@ -62,7 +62,12 @@ from actiondbg.validation.proof.exploration import Limits as ProofLimits
 from actiondbg.validation.proof.refinement import Proved, Refuted, prove
 from actiondbg.validation.proof.refinement import Verdict as ProofVerdict
 from actiondbg.validation.scaling import NotScaled, scaled
-from actiondbg.validation.strictness import PARALLEL_LOOPS, Strictness, strictness
+from actiondbg.validation.strictness import (
+    PARALLEL_LOOPS,
+    Strictness,
+    new_promise,
+    strictness,
+)
 from actiondbg.validation.types import INDEX, INDEX_WIDTH, ShapedType
 
 # Small pieces first; the depth is that of operations before the values that both versions have.
@@ -137,10 +142,19 @@ class Trial:
         self._start = time.monotonic()
         self._inputs = 0
         self._alias = ""
+        self._undefined = ""  # why the last input has no defined behaviour before
         self._source_steps = limits.steps
 
     def judge(self) -> Judgement:
         """Return the judgement."""
+        found = self._judged()
+        promise = new_promise(self._pair.before, self._pair.after, self._pair.symbol)
+        if found.verdict != "equivalent" or not promise:
+            return found
+        detail = f"the same if {promise}: the action says so, and nothing checks it"
+        return self._judgement("unknown", found.evidence, detail)
+
+    def _judged(self) -> Judgement:
         if self._pair.is_bufferized:
             return self._bufferized()
         by_cuts = self._by_cuts(are_proved=True)
@@ -292,7 +306,8 @@ class Trial:
         after: Run | None = None
         try:
             before = self._run(self._pair.before, input, self._source_steps)
-        except (UndefinedBehaviour, Unsettled):
+        except (UndefinedBehaviour, Unsettled) as error:
+            self._undefined = f": {error}"
             return None
         try:
             after = self._run(self._pair.after, input, self._limits.steps)
@@ -485,7 +500,7 @@ class Trial:
         if isinstance(found, Proved):
             return self._judgement("equivalent", "execution", f"proved {found.bounds}")
         detail = "no input was found for which the program before has defined behaviour"
-        return self._judgement("unknown", "none", detail)
+        return self._judgement("unknown", "none", f"{detail}{self._undefined}")
 
     @property
     def _assumed(self) -> str:

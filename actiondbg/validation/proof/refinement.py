@@ -144,8 +144,9 @@ class _Proof:
         if _is_dynamic(types):
             sizes = ", ".join(map(str, sorted(_SIZES)))
             bounds[f"dynamic sizes of {sizes}, strides without gaps"] = None
-        if bounds and not self._compared:
-            return NotProved(f"no path is complete within {'; '.join(bounds)}")
+        if not self._compared:
+            within = f" within {'; '.join(bounds)}" if bounds else ""
+            return NotProved(f"no path with defined behaviour is complete{within}")
         return Proved("; ".join(bounds) or None)
 
     def _path(self, arguments: SymbolicArguments) -> None:

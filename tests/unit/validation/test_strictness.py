@@ -153,3 +153,44 @@ func.func @f(%m: memref<4xi32>, %a: memref<4x4xf32>, %i: i32, %x: f32, %v: vecto
 """
     module = ProgramReader().read(text)
     assert strictness(module, module, "f").bits is bits
+
+
+_ACCESS = """
+func.func @f(%m: memref<8xi32>{argument}, %x: i32) -> tensor<8xi32> {{
+  %c0 = arith.constant 0 : index
+  {line}
+  %a = memref.alloc() {{alignment = {made} : i64}} : memref<8xi32>
+  memref.store %x, %a[%c0] {{alignment = {stored} : i64}} : memref<8xi32>
+  memref.copy %a, %m : memref<8xi32> to memref<8xi32>
+  %t = bufferization.to_tensor %m {word} : memref<8xi32> to tensor<8xi32>
+  return %t : tensor<8xi32>
+}}
+"""
+_PLAIN = {"argument": "", "line": "", "made": "16", "stored": "4", "word": ""}
+
+
+@pytest.mark.parametrize(
+    ("change", "promise"),
+    [
+        ({"stored": "64"}, "memory is aligned to 64 bytes"),
+        ({"made": "2"}, "memory is aligned to 4 bytes"),
+        ({"argument": " {llvm.align = 32 : i64}"}, "memory is aligned to 32 bytes"),
+        (
+            {"line": "%n = memref.assume_alignment %m, 64 : memref<8xi32>"},
+            "memory is aligned to 64 bytes",
+        ),
+        ({"word": "restrict"}, "memory has no other name (restrict)"),
+    ],
+)
+def test_what_an_action_promises_is_not_known(change: dict[str, str], promise: str) -> None:
+    before, after = (_ACCESS.format(**_PLAIN | each) for each in ({}, change))
+    (found,) = Judge(Limits(seconds=5)).judge(Query(before, after))
+    assert found.verdict == "unknown"
+    assert found.detail == f"the same if {promise}: the action says so, and nothing checks it"
+    if "made" not in change:  # without the promise less is said than before
+        assert _verdict(after, before) == "equivalent"
+
+
+def test_an_alignment_that_memory_has_may_be_relied_on() -> None:
+    before, after = (_ACCESS.format(**_PLAIN | each) for each in ({}, {"stored": "16"}))
+    assert _verdict(before, after) == "equivalent"

@@ -52,7 +52,7 @@ def disagreement(source: Run, target: Run, strictness: Strictness) -> str | None
     for at, (left, right, type) in enumerate(pairs):
         found = check.values(left, right, type)
         if not found and strictness.sharing:
-            found = _sharing(source, target, left, right)
+            found = _sharing(source, target, at)
         if found:
             return f"result {at}{found}"
     found = _events(check, source.outcome.events, target.outcome.events)
@@ -69,22 +69,29 @@ def disagreement(source: Run, target: Run, strictness: Strictness) -> str | None
     return None
 
 
-def _sharing(source: Run, target: Run, left: RuntimeValue, right: RuntimeValue) -> str | None:
+def _sharing(source: Run, target: Run, at: int) -> str | None:
     """Return how a returned view shares other memory than before, which its users may write to."""
+    left, right = (each.outcome.results[at] for each in (source, target))
     if not isinstance(left, MemRef) or not isinstance(right, MemRef) or 0 in left.sizes:
         return None
     if not left.buffer.is_alive:
         return None
-    places = _place_of(source, left.buffer), _place_of(target, right.buffer)
+    places = [
+        places_of(run, at).get(id(view.buffer), "no known memory")
+        for run, view in ((source, left), (target, right))
+    ]
     if places[0] == places[1]:
         return None
     return f" shares {places[0]} before and {places[1]} after"
 
 
-def _place_of(run: Run, buffer: Buffer) -> str:
-    places = {id(each): f"argument buffer {at}" for at, each in enumerate(run.memory)}
-    places |= {id(each): f"global @{name}" for name, each in run.outcome.globals.items()}
-    return places.get(id(buffer), "no known memory")
+def places_of(run: Run, before: int) -> dict[int, str]:
+    """Return names of memory that the world knows, by identity, with some of the results."""
+    results = run.outcome.results[:before]
+    views = [(at, each) for at, each in enumerate(results) if isinstance(each, MemRef)]
+    places = {id(each.buffer): f"result {at}" for at, each in reversed(views)}
+    places |= {id(each): f"argument buffer {at}" for at, each in enumerate(run.memory)}
+    return places | {id(each): f"global @{name}" for name, each in run.outcome.globals.items()}
 
 
 def _events(check: _Check, source: Sequence[Event], target: Sequence[Event]) -> str | None:

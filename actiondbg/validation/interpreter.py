@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from actiondbg.validation.dialects import (
     affine,
@@ -37,7 +37,13 @@ def run_function(
     *,
     steps: int = 200_000,
     entry_globals: dict[str, Buffer] | None = None,
+    shown: Iterable[str] = (),
 ) -> Outcome:
-    """Run a function of a module; see ``Machine``."""
+    """Run a function of a module; see ``Machine``.
+
+    The memory of some globals is in the outcome though the function may leave them alone.
+    """
     machine = Machine(module, domain, steps=steps, entry_globals=entry_globals)
+    for name in shown:
+        memory.global_buffer(machine, name)
     return machine.run(symbol, arguments)

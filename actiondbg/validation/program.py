@@ -228,6 +228,11 @@ def is_same(before: Module, after: Module, symbols: Iterable[str]) -> bool:
     return True
 
 
+def is_mutable(operation: Operation) -> bool:
+    """Whether an operation is a global that may change."""
+    return operation.name == "memref.global" and not operation.attributes.get("constant")
+
+
 class Pair(NamedTuple):
     """A function before and after an action, with the modules around it, and its pass."""
 

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import islice
 from math import prod
 from pathlib import Path
@@ -53,6 +54,7 @@ from actiondbg.validation.program import (
     Symbol,
     Value,
     called,
+    is_mutable,
     is_same,
     references,
     structure,
@@ -340,7 +342,9 @@ class Trial:
         domain = Concrete(is_source=module is self._pair.before)
         function = module.functions[self._pair.symbol]
         arguments, memory = materialize(input, function.inputs, domain.constant)
-        outcome = run_function(module, self._pair.symbol, arguments, domain, steps=steps)
+        outcome = run_function(
+            module, self._pair.symbol, arguments, domain, steps=steps, shown=self._globals
+        )
         tensors = {
             argument.buffer
             for argument, type in zip(input.arguments, function.inputs, strict=True)
@@ -348,6 +352,25 @@ class Trial:
         }
         kept = [None if at in tensors else buffer for at, buffer in enumerate(memory)]
         return Run(outcome, kept, function.results)
+
+    @cached_property
+    def _globals(self) -> list[str]:
+        """The globals that a version may change, and that somebody may read after the action."""
+        pair = self._pair
+        functions = [
+            each for module in (pair.before, pair.after) for each in called(module, pair.symbol)
+        ]
+        used = {name for each in functions for name in references(each.operation)}
+        readers = pair.after.functions.values()
+        read = {name for each in readers for name in references(each.operation)}
+        return [
+            name
+            for name, operation in pair.after.others.items()
+            if name in used
+            and name in pair.before.others
+            and is_mutable(operation)
+            and (name in read or operation.attributes.get("sym_visibility") != "private")
+        ]
 
     # --- cuts ---
 

@@ -307,11 +307,12 @@ def _get_global(machine: Machine, operation: Operation) -> Results:
     if not isinstance(symbol, Symbol) or len(symbol.path) != 1 or not isinstance(type, ShapedType):
         raise NotInterpreted("memref.get_global")
     sizes = sizes_of(machine, type.shape, [])
-    buffer = _global_buffer(machine, symbol.path[0])
+    buffer = global_buffer(machine, symbol.path[0])
     return [MemRef(buffer, type.offset or 0, sizes, row_major(sizes), item(type)[0])]
 
 
-def _global_buffer(machine: Machine, name: str) -> Buffer:
+def global_buffer(machine: Machine, name: str) -> Buffer:
+    """Return the memory of a global, as it is now."""
     found = machine.globals.get(name)
     if found is not None:
         return found

@@ -12,7 +12,7 @@ from actiondbg.validation.domain import NotInterpreted
 from actiondbg.validation.floats import from_bits
 from actiondbg.validation.inputs import Argument, Array, Input, Number, View, element, materialize
 from actiondbg.validation.machine import Buffer, RuntimeValue, extent
-from actiondbg.validation.program import Module, Operation
+from actiondbg.validation.program import Module, is_mutable
 from actiondbg.validation.proof.operation import Value, sort_of
 from actiondbg.validation.proof.terms import Term, Terms
 from actiondbg.validation.types import (
@@ -124,7 +124,7 @@ def unknown_globals(terms: Terms, module: Module, limit: int) -> dict[str, Buffe
     found: dict[str, Buffer] = {}
     for symbol, operation in module.others.items():
         type = operation.attributes.get("type")
-        if not _is_mutable(operation) or not isinstance(type, ShapedType):
+        if not is_mutable(operation) or not isinstance(type, ShapedType):
             continue
         kind = element(type)
         length = prod(size or 0 for size in type.shape)
@@ -135,10 +135,6 @@ def unknown_globals(terms: Terms, module: Module, limit: int) -> dict[str, Buffe
         ]
         found[symbol] = Buffer(items, kind)
     return found
-
-
-def _is_mutable(operation: Operation) -> bool:
-    return operation.name == "memref.global" and not operation.attributes.get("constant")
 
 
 def _strides(type: ShapedType, shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -7,12 +7,12 @@ the world sees is equal to that of the source, or that of the source is poison.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from actiondbg.validation.agreement import Run
+from actiondbg.validation.agreement import Run, places_of
 from actiondbg.validation.domain import NotInterpreted, OutOfBudget, UndefinedBehaviour
 from actiondbg.validation.inputs import Input
 from actiondbg.validation.interpreter import run_function
@@ -256,7 +256,7 @@ class _Comparison:
         self._terms = terms
         self._source = source
         self._target = target
-        self._places = [_places(source), _places(target)]
+        self._places = [places_of(source, 0), places_of(target, 0)]
 
     def all(self) -> Iterator[Difference]:
         before, after = self._source.outcome, self._target.outcome
@@ -265,6 +265,7 @@ class _Comparison:
             return
         if not before.is_aborted:
             for at, pair in enumerate(zip(before.results, after.results, strict=True)):
+                self._places = [places_of(each, at) for each in (self._source, self._target)]
                 yield from self._values(f"result {at}", *pair)
         yield from self._events()
         if before.is_aborted:
@@ -345,10 +346,3 @@ class _Comparison:
             raise NotInterpreted(f"proof where {where} shares other memory than before")
         seen = [[view.buffer.items[place] for place in view.places] for view in (left, right)]
         yield from self._items(where, *seen)
-
-
-def _places(run: Run) -> Mapping[int, str]:
-    """Return names of memory that the world knows, by identity."""
-    known = {id(buffer): f"argument {at}" for at, buffer in enumerate(run.memory)}
-    known.update({id(buffer): f"@{symbol}" for symbol, buffer in run.outcome.globals.items()})
-    return known

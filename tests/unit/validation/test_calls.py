@@ -9,6 +9,8 @@ from actiondbg.validation.concrete.domain import Concrete
 from actiondbg.validation.domain import NotInterpreted
 from actiondbg.validation.inputs import Input, View, materialize
 from actiondbg.validation.interpreter import run_function
+from actiondbg.validation.judge import Judge
+from actiondbg.validation.judgement import Limits, Query
 from actiondbg.validation.machine import Elements
 from actiondbg.validation.program import Module
 from actiondbg.validation.reading import ProgramReader
@@ -197,3 +199,52 @@ def test_printed_numbers_are_shown_as_they_are_printed() -> None:
     text = "func.func @f() {\n  %c = arith.constant -1 : i32\n  vector.print %c : i32\n  return\n}"
     found = _difference(text, text.replace("-1", "1"), Input(()))
     assert found == "event 0, call @printI64: -1 before, 1 after"
+
+
+_GLOBAL = """\
+memref.global {visibility} @g : memref<1xf32> = dense<7.0>
+func.func @f(%x: f32) {{
+  %c0 = arith.constant 0 : index
+  %y = math.exp %x : f32
+  {lines}
+  return
+}}
+{reader}
+"""
+_READER = """\
+func.func @reader() -> memref<1xf32> {
+  %g = memref.get_global @g : memref<1xf32>
+  return %g : memref<1xf32>
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("visibility", "reader", "is_seen"),
+    [("", "", True), ('"private"', _READER, True), ('"private"', "", False)],
+)
+def test_a_store_to_a_global_is_missed(visibility: str, reader: str, is_seen: bool) -> None:
+    """But not one to a private global that nobody reads."""
+    store = """%g = memref.get_global @g : memref<1xf32>
+  memref.store %y, %g[%c0] : memref<1xf32>"""
+    before, after = (
+        _GLOBAL.format(visibility=visibility, reader=reader, lines=each) for each in (store, "")
+    )
+    (found,) = Judge(Limits(seconds=5)).judge(Query(before, after))
+    assert ("global @g" in found.detail) == is_seen
+    assert found.verdict == ("unknown" if is_seen else "equivalent"), found.detail
+
+
+def test_two_results_that_become_the_same_memory() -> None:
+    text = """\
+func.func @f() -> (memref<1xi32>, memref<1xi32>) {{
+  %a = memref.alloc() : memref<1xi32>
+  %b = memref.alloc() : memref<1xi32>
+  return %a, %{second} : memref<1xi32>, memref<1xi32>
+}}
+"""
+    same, apart = text.format(second="a"), text.format(second="b")
+    for before, after in ((same, apart), (apart, same)):
+        (found,) = Judge(Limits(seconds=5)).judge(Query(before, after))
+        assert found.verdict == "unknown"  # no real run shows it here
+        assert "result 1 shares" in found.detail

@@ -122,6 +122,23 @@ def new_promise(before: Module, after: Module, symbol: str) -> str:
     return "memory has no other name (restrict)" if restricted[1] > restricted[0] else ""
 
 
+def new_flags(before: Module, after: Module, symbol: str) -> list[str]:
+    """Return the flags by which a function may have other results since an action only.
+
+    Runs do not show them. A proof knows them, and those that exclude numbers are known to runs.
+    """
+    source, target = (
+        {
+            flag
+            for each in called(module, symbol)
+            for inner in walk(each.operation)
+            for flag in fast_math(inner.attributes)
+        }
+        for module in (before, after)
+    )
+    return [] if source else sorted(target - {"nnan", "ninf"})
+
+
 def _alignments(operations: Sequence[Operation], *, are_made: bool) -> Counter[int]:
     """Return the alignments that new memory has, or those that operations rely on."""
     found: Counter[int] = Counter()

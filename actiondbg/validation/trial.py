@@ -67,6 +67,7 @@ from actiondbg.validation.scaling import NotScaled, scaled
 from actiondbg.validation.strictness import (
     PARALLEL_LOOPS,
     Strictness,
+    new_flags,
     new_promise,
     strictness,
 )
@@ -150,11 +151,18 @@ class Trial:
     def judge(self) -> Judgement:
         """Return the judgement."""
         found = self._judged()
-        promise = new_promise(self._pair.before, self._pair.after, self._pair.symbol)
-        if found.verdict != "equivalent" or not promise:
+        if found.verdict != "equivalent":
             return found
-        detail = f"the same if {promise}: the action says so, and nothing checks it"
-        return self._judgement("unknown", found.evidence, detail)
+        versions = (self._pair.before, self._pair.after, self._pair.symbol)
+        promise = new_promise(*versions)
+        flags = new_flags(*versions) if found.evidence == "execution" else []
+        if promise:
+            detail = f"the same if {promise}: the action says so, and nothing checks it"
+            return self._judgement("unknown", found.evidence, detail)
+        if flags:
+            detail = f"{found.detail}, but the action allows other results ({', '.join(flags)})"
+            return self._judgement("unknown", found.evidence, detail)
+        return found
 
     def _judged(self) -> Judgement:
         if self._pair.is_bufferized:

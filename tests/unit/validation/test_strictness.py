@@ -194,3 +194,17 @@ def test_what_an_action_promises_is_not_known(change: dict[str, str], promise: s
 def test_an_alignment_that_memory_has_may_be_relied_on() -> None:
     before, after = (_ACCESS.format(**_PLAIN | each) for each in ({}, {"stored": "16"}))
     assert _verdict(before, after) == "equivalent"
+
+
+@pytest.mark.parametrize("flag", ["nsz", "contract", "reassoc", "fast"])
+def test_a_pass_does_not_allow_other_results(flag: str) -> None:
+    text = """
+func.func @f(%x: f32, %y: f32) -> f32 {{
+  %s = arith.addf %x, %y {flags} : f32
+  return %s : f32
+}}
+"""
+    before, after = text.format(flags=""), text.format(flags=f"fastmath<{flag}>")
+    assert _verdict(before, after) == "unknown"
+    assert _verdict(after, before) == "equivalent"
+    assert _verdict(after, after.replace("%x, %y", "%y, %x")) == "equivalent"

@@ -104,8 +104,8 @@ def _strictness(function: Function) -> Strictness:
     return Strictness(bits, zeros, sharing)
 
 
-def new_promise(before: Module, after: Module, symbol: str) -> str:
-    """Return what a function says of memory since an action only, in words; "" if nothing.
+def new_alignment(before: Module, after: Module, symbol: str) -> int:
+    """Return the alignment on which a function relies since an action only; 0 if there is none.
 
     The interpreter knows no addresses, so that nothing checks it.
     """
@@ -116,10 +116,8 @@ def new_promise(before: Module, after: Module, symbol: str) -> str:
     needed = _alignments(target, are_made=False)
     known = _alignments(source, are_made=False) + _alignments(source, are_made=True)
     lost = _alignments(source, are_made=True) - _alignments(target, are_made=True)
-    if needed and (max(needed) > max(known, default=0) or max(lost, default=0) >= min(needed)):
-        return f"memory is aligned to {max(needed)} bytes"
-    restricted = [sum("restrict" in each.attributes for each in ops) for ops in (source, target)]
-    return "memory has no other name (restrict)" if restricted[1] > restricted[0] else ""
+    is_new = needed and (max(needed) > max(known, default=0) or max(lost, default=0) >= min(needed))
+    return max(needed) if is_new else 0
 
 
 def new_flags(before: Module, after: Module, symbol: str) -> list[str]:

@@ -67,8 +67,8 @@ from actiondbg.validation.scaling import NotScaled, scaled
 from actiondbg.validation.strictness import (
     PARALLEL_LOOPS,
     Strictness,
+    new_alignment,
     new_flags,
-    new_promise,
     strictness,
 )
 from actiondbg.validation.types import INDEX, INDEX_WIDTH, ShapedType
@@ -154,10 +154,10 @@ class Trial:
         if found.verdict != "equivalent":
             return found
         versions = (self._pair.before, self._pair.after, self._pair.symbol)
-        promise = new_promise(*versions)
+        alignment = new_alignment(*versions)
         flags = new_flags(*versions) if found.evidence == "execution" else []
-        if promise:
-            detail = f"the same if {promise}: the action says so, and nothing checks it"
+        if alignment:
+            detail = f"the same if memory is aligned to {alignment} bytes, which nothing checks"
             return self._judgement("unknown", found.evidence, detail)
         if flags:
             detail = f"{found.detail}, but the action allows other results ({', '.join(flags)})"

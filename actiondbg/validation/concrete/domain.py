@@ -76,7 +76,7 @@ class Concrete:
             raise UndefinedBehaviour("an index into memory is poison")
         number = signed(value, type.width)
         if not 0 <= number < size:
-            raise UndefinedBehaviour(f"index {number} is outside of 0 to {size - 1}")
+            raise UndefinedBehaviour(f"index {number} is outside of {size} places")
         return number
 
     def unknown(

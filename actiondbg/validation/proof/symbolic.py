@@ -115,7 +115,7 @@ class Symbolic(Surroundings):
             inside = terms.op("bvult", term, terms.bv(size, term.width))
         else:  # each number that is not negative is inside
             inside = terms.not_(terms.op("bvslt", term, terms.bv(0, term.width)))
-        self.undefined(terms.not_(inside), f"an index is outside of 0 to {size - 1}")
+        self.undefined(terms.not_(inside), f"an index is outside of {size} places")
         return self._explorer.choose(term, size, "indices into memory")
 
     def unknown(

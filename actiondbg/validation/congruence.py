@@ -31,7 +31,7 @@ from actiondbg.validation.program import (
     structure,
     walk,
 )
-from actiondbg.validation.types import OpaqueType, ShapedType, Type
+from actiondbg.validation.types import INDEX, OpaqueType, ShapedType, Type
 
 _NAME = "cut"
 _COPY = "cut.copy"  # an operation of ours: its result is its operand
@@ -60,6 +60,11 @@ def _copy(machine: Machine, operation: Operation) -> Sequence[RuntimeValue]:
 
 
 _NUMBERS = ("arith.", "index.", "math.")
+# Loops, with how many arguments of their bodies count.
+_COUNTING = {
+    **dict.fromkeys(("scf.for", "affine.for"), 1),
+    **dict.fromkeys(("scf.parallel", "scf.forall", "affine.parallel"), None),
+}
 
 
 class Uncut(Exception):
@@ -84,6 +89,8 @@ def cuts(
     if before.body is None or after.body is None:
         raise Uncut
     comparison = _Comparison(are_paired)
+    for each in (before.body, after.body):
+        comparison.counters.update(each.blocks[0].arguments)
     comparison.regions(before.body, after.body)
     return [_Extraction(comparison, pair, depth).cut() for pair in comparison.open_pairs()]
 
@@ -100,6 +107,8 @@ class _Comparison:
     numbers: dict[Value, int] = field(default_factory=dict[Value, int])
     # The operation of each result.
     makers: dict[Value, Operation] = field(default_factory=dict[Value, Operation])
+    # Arguments of the function, and of bodies of loops, that are as large as sizes are.
+    counters: set[Value] = field(default_factory=set[Value])
     _keys: dict[tuple[object, ...], int] = field(default_factory=dict[tuple[object, ...], int])
     _shapes: dict[Operation, str] = field(default_factory=dict[Operation, str])
     _open: list[Values] = field(default_factory=list[Values])
@@ -165,6 +174,10 @@ class _Comparison:
         if successors[0] != successors[1] or len(left.operands) != len(right.operands):
             raise Uncut
         self._open += zip(left.operands, right.operands, strict=True)
+        if left.name in _COUNTING:
+            for each in (left, right):
+                arguments = each.regions[0].blocks[0].arguments
+                self.counters.update(arguments[: _COUNTING[left.name]])
         for one, other in zip(left.regions, right.regions, strict=True):
             self.regions(one, other)
         self._made(left)
@@ -378,7 +391,13 @@ class _Extraction:
             for body, value in zip(bodies, self._pair, strict=True)
         )
         assert all(each.functions[_NAME].inputs == types for each in (before, after))
-        return Pair(_NAME, before, after)
+        counts = all(self._counts(each) for each in arguments.values() if each.type == INDEX)
+        return Pair(_NAME, before, after, counts=counts)
+
+    def _counts(self, value: Value) -> bool:
+        maker = self._comparison.makers.get(value)
+        is_size = maker is not None and maker.name.endswith(".dim")
+        return is_size or value in self._comparison.counters
 
     def _reached(self, value: Value) -> dict[int, Value]:
         """Return the values of which a value is computed, and itself, by their numbers."""

@@ -240,6 +240,7 @@ class Pair(NamedTuple):
     before: Module
     after: Module
     suspect: str = ""
+    counts: bool = False  # of a piece: each index that it begins with is an argument, or counts
 
     @property
     def source(self) -> Function:

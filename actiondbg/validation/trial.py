@@ -409,7 +409,8 @@ class Trial:
     def _pieces(self, pieces: Sequence[Pair]) -> Judgement | None:
         ways: set[Evidence] = set()
         for piece in pieces:
-            key = tuple(each.structure(piece.symbol) for each in (piece.before, piece.after))
+            structures = (each.structure(piece.symbol) for each in (piece.before, piece.after))
+            key = (*structures, str(piece.counts))
             way = self._known.get(key) or self._agreement(piece)
             if way is None:
                 return None
@@ -426,7 +427,7 @@ class Trial:
             self._limits,
             inputs=_CUT_INPUTS,
             seconds=self._left / 4,
-            index_bits=INDEX_WIDTH,
+            index_bits=self._limits.index_bits if piece.counts else INDEX_WIDTH,
             may_be_poison=True,
         )
         try:

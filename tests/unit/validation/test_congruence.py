@@ -457,6 +457,29 @@ func.func @f(%x: i64, %y: i32) {{
     assert judged(before, after).verdict == "equivalent"
 
 
+@pytest.mark.parametrize(("index", "is_proved"), [("%k", True), ("%p", False)])
+def test_a_piece_of_what_counts_is_as_small_as_an_argument(index: str, is_proved: bool) -> None:
+    before, after = (
+        f"""\
+func.func @f(%i: index, %j: index, %m: memref<?xi32>) {{
+  %p = "foo.region"(%i) ({{ "foo.end"() : () -> () }}) : (index) -> index
+  %x = arith.constant 7 : i32
+  affine.for %k = 0 to %i {{
+    %s = affine.apply affine_map<(d0, d1) -> (d0 * 8 + d1)>({index}, %j)
+    %q = {line}
+    memref.store %x, %m[%q] : memref<?xi32>
+  }}
+  return
+}}
+"""
+        for line in (
+            "affine.apply affine_map<(d0) -> (d0 * 4)>(%s)",
+            f"affine.apply affine_map<(d0, d1) -> (d0 * 32 + d1 * 4)>({index}, %j)",
+        )
+    )
+    assert (judged(before, after).evidence == "proof") == is_proved
+
+
 _HOISTED = """\
 func.func @f(%c: i1, %a: tensor<4xi32>, %b: tensor<4xi32>, %i: index) -> tensor<4xi32> {{
   {early}

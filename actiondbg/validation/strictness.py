@@ -104,10 +104,11 @@ def _strictness(function: Function) -> Strictness:
     return Strictness(bits, zeros, sharing)
 
 
-def new_alignment(before: Module, after: Module, symbol: str) -> int:
-    """Return the alignment on which a function relies since an action only; 0 if there is none.
+def unchecked(before: Module, after: Module, symbol: str, *, is_proved: bool) -> str:
+    """Return what a function relies on, or allows, since an action only, in words; "" if nothing.
 
-    The interpreter knows no addresses, so that nothing checks it.
+    The interpreter knows no addresses. Runs show one of the results that flags of fast math allow;
+    a proof knows of the others.
     """
     source, target = (
         [inner for each in called(module, symbol) for inner in walk(each.operation)]
@@ -116,25 +117,13 @@ def new_alignment(before: Module, after: Module, symbol: str) -> int:
     needed = _alignments(target, are_made=False)
     known = _alignments(source, are_made=False) + _alignments(source, are_made=True)
     lost = _alignments(source, are_made=True) - _alignments(target, are_made=True)
-    is_new = needed and (max(needed) > max(known, default=0) or max(lost, default=0) >= min(needed))
-    return max(needed) if is_new else 0
-
-
-def new_flags(before: Module, after: Module, symbol: str) -> list[str]:
-    """Return the flags by which a function may have other results since an action only.
-
-    Runs do not show them. A proof knows them, and those that exclude numbers are known to runs.
-    """
-    source, target = (
-        {
-            flag
-            for each in called(module, symbol)
-            for inner in walk(each.operation)
-            for flag in fast_math(inner.attributes)
-        }
-        for module in (before, after)
-    )
-    return [] if source else sorted(target - {"nnan", "ninf"})
+    if needed and (max(needed) > max(known, default=0) or max(lost, default=0) >= min(needed)):
+        return f"if memory is aligned to {max(needed)} bytes as the action says"
+    if is_proved or any(fast_math(each.attributes) for each in source):
+        return ""
+    flags = frozenset[str]().union(*(fast_math(each.attributes) for each in target))
+    flags -= {"nnan", "ninf"}  # which runs know: poison
+    return f"but the action allows others ({', '.join(sorted(flags))})" if flags else ""
 
 
 def _alignments(operations: Sequence[Operation], *, are_made: bool) -> Counter[int]:

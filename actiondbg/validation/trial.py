@@ -67,9 +67,8 @@ from actiondbg.validation.scaling import NotScaled, scaled
 from actiondbg.validation.strictness import (
     PARALLEL_LOOPS,
     Strictness,
-    new_alignment,
-    new_flags,
     strictness,
+    unchecked,
 )
 from actiondbg.validation.types import INDEX, INDEX_WIDTH, ShapedType
 
@@ -153,16 +152,11 @@ class Trial:
         found = self._judged()
         if found.verdict != "equivalent":
             return found
-        versions = (self._pair.before, self._pair.after, self._pair.symbol)
-        alignment = new_alignment(*versions)
-        flags = new_flags(*versions) if found.evidence == "execution" else []
-        if alignment:
-            detail = f"the same if memory is aligned to {alignment} bytes, which nothing checks"
-            return self._judgement("unknown", found.evidence, detail)
-        if flags:
-            detail = f"{found.detail}, but the action allows other results ({', '.join(flags)})"
-            return self._judgement("unknown", found.evidence, detail)
-        return found
+        before, after, symbol = self._pair.before, self._pair.after, self._pair.symbol
+        reservation = unchecked(before, after, symbol, is_proved=found.evidence == "proof")
+        if not reservation:
+            return found
+        return self._judgement("unknown", found.evidence, f"{found.detail}, {reservation}")
 
     def _judged(self) -> Judgement:
         if self._pair.is_bufferized:

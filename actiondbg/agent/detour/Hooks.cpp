@@ -22,6 +22,7 @@
 #include <cstdio>
 #include <map>
 #include <mutex>
+#include <new>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -156,7 +157,7 @@ public:
   /// Gates objects that were loaded since, and forgets those that are gone.
   void objectsChanged() {
     AgentHeap agentHeap;
-    std::lock_guard<std::mutex> lock(mutex);
+    std::lock_guard<std::recursive_mutex> lock(mutex);
     std::vector<LoadedObject> loaded = loadedObjects();
     gated.erase(std::remove_if(gated.begin(), gated.end(),
                                [&](const Gated &one) {
@@ -186,9 +187,16 @@ public:
     return result;
   }
 
+  /// For forks of the program, in which the thread that looks at libraries
+  /// would be missing.
+  void lock() { mutex.lock(); }
+  void unlock() { mutex.unlock(); }
+  /// The thread of a fork is not the one that has locked it.
+  void unlockInFork() { new (&mutex) std::recursive_mutex; }
+
   void *open(Crossing *crossing) {
     AgentHeap agentHeap;
-    std::lock_guard<std::mutex> lock(mutex);
+    std::lock_guard<std::recursive_mutex> lock(mutex);
     // Another thread may have opened it meanwhile.
     if (crossing->target != reinterpret_cast<void *>(adbg_gate))
       return crossing->target;
@@ -365,7 +373,8 @@ private:
             one.object.path.c_str(), why.c_str());
   }
 
-  std::mutex mutex;
+  /// A signal handler may fork this thread.
+  std::recursive_mutex mutex;
   SymbolSet wanted;
   Binder binder;
   size_t mark = 0;
@@ -407,6 +416,9 @@ std::vector<ToolFunction> toolFunctions() {
 /// and the libraries that it is linked with are in memory.
 __attribute__((constructor)) static void watchForMlir() {
   Attacher::get().objectsChanged();
+  pthread_atfork([] { Attacher::get().lock(); },
+                 [] { Attacher::get().unlock(); },
+                 [] { Attacher::get().unlockInFork(); });
   // Without it, libraries that are loaded later run unobserved.
   AgentHeap agentHeap;
   watchLibraries([] { Attacher::get().objectsChanged(); });

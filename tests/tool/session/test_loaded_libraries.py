@@ -166,3 +166,53 @@ def test_each_mlir_is_debugged_when_it_makes_a_context(
             stop = s.continue_()
         assert (stop.when, stop.status) == ("exit", 5)
         assert s.target.output() == bare.stdout
+
+
+# Forks while another thread loads a library; each fork loads another one.
+FORKING = r"""
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static volatile int isLoaded;
+
+static void *load(void *path) {
+  if (!dlopen(path, RTLD_NOW))
+    puts(dlerror());
+  isLoaded = 1;
+  return NULL;
+}
+
+int main(int count, char **words) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, load, words[1]);
+  while (!isLoaded) {
+    if (fork() == 0) {
+      alarm(30);
+      dlopen("libanl.so.1", RTLD_NOW);
+      _exit(0);
+    }
+    usleep(5000);
+  }
+  int status;
+  while (wait(&status) > 0)
+    if (status)
+      puts("a fork did not end");
+  pthread_join(thread, NULL);
+  puts("loaded");
+}
+"""
+
+
+def test_forks_while_a_library_is_loaded(tmp_path: Path, env: dict[str, str]) -> None:
+    """A fork made while the agent looks into the library can load libraries itself."""
+    env["XDG_CACHE_HOME"] = str(tmp_path / "cache")
+    program = str(tmp_path / "program")
+    words = ["cc", "-x", "c", "-", "-o", program, "-ldl", "-pthread"]
+    subprocess.run(words, input=FORKING, text=True, check=True)
+    (library,) = Path(pytest.importorskip("mlir").__path__[0]).glob("lib/libMLIR.so")
+    record = [COMMAND, "record", "-o", str(tmp_path / "run.adbrec"), "--", program, str(library)]
+    done = subprocess.run(record, capture_output=True, text=True, check=False, env=env)
+    assert (done.returncode, done.stdout) == (0, "loaded\n")

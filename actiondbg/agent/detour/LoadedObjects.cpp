@@ -9,6 +9,8 @@
 #include "detour/MappedFile.h"
 #include "support/FileLimit.h"
 
+#include "llvm/Support/xxhash.h"
+
 #include <algorithm>
 #include <climits>
 #include <cstdio>
@@ -163,6 +165,14 @@ private:
 };
 } // namespace
 
+/// Returns the content of the file. A disk that lost power may keep its size
+/// and lose the rest.
+static std::string withSum(const SymbolPlaces &places) {
+  std::string text(reinterpret_cast<const char *>(places.data()),
+                   places.size() * sizeof(SymbolPlace));
+  return text + std::to_string(llvm::xxh3_64bits(text));
+}
+
 SymbolCache::SymbolCache(const std::string &object, const std::string &buildId,
                          const SymbolSet &wanted)
     : count(wanted.size()) {
@@ -183,10 +193,10 @@ bool SymbolCache::read(SymbolPlaces &places) const {
     return false;
   MappedFile file(path.c_str(), Writers::ThisUser);
   auto *kept = file.at<SymbolPlace>(0, count);
-  if (!kept || file.at<char>(0, count * sizeof(SymbolPlace) + 1))
+  if (!kept)
     return false;
   places.assign(kept, kept + count);
-  return true;
+  return file.text() == withSum(places);
 }
 
 void SymbolCache::write(const SymbolPlaces &places) const {
@@ -196,9 +206,10 @@ void SymbolCache::write(const SymbolPlaces &places) const {
   int fd = open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0)
     return;
-  size_t size = places.size() * sizeof(SymbolPlace);
+  std::string text = withSum(places);
   FileLimit limit;
-  bool isWhole = ::write(fd, places.data(), size) == static_cast<ssize_t>(size);
+  bool isWhole = ::write(fd, text.data(), text.size()) ==
+                 static_cast<ssize_t>(text.size());
   close(fd);
   if (!isWhole || rename(draft.c_str(), path.c_str()) != 0)
     unlink(draft.c_str());

@@ -14,7 +14,10 @@ from pathlib import Path
 import pytest
 
 import actiondbg
+from actiondbg.recording import open_recording
 from tests.conftest import PYPI
+from tests.elements import some
+from tests.paths import COMMAND
 from tests.tool.agent.test_refuted_facts import CRASHING
 
 Missing = Callable[[bool], "dict[str, str]"]
@@ -71,3 +74,24 @@ def test_a_damaged_file_of_proofs_proves_nothing(
     (proofs,) = (tmp_path / "cache" / "actiondbg").glob("proofs-*")
     proofs.write_text(content)
     assert "print" in missing(True)
+
+
+@pytest.mark.parametrize("byte", [0, 0x41])
+def test_damaged_places_of_functions_are_looked_up_anew(
+    byte: int, folds: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that lost power may keep the size of a file, and lose what is in it."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    tool = [str(PYPI / "mlir-opt"), folds, "--canonicalize"]
+
+    def recorded() -> tuple[int, str, int]:
+        record = [COMMAND, "record", "-o", str(tmp_path / "run.adbrec"), "--", *tool]
+        done = subprocess.run(record, capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout, open_recording(tmp_path / "run.adbrec").count
+
+    alone = subprocess.run(tool, capture_output=True, text=True, check=True).stdout
+    first = recorded()
+    assert first[:2] == (0, alone)
+    for places in some((tmp_path / "cache" / "actiondbg").glob("symbols-*")):
+        places.write_bytes(bytes([byte]) * places.stat().st_size)
+    assert recorded() == first

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include <utility>
 
 namespace adbg {
 
@@ -24,32 +25,104 @@ static bool isSingleThreaded() {
   return stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink == 3;
 }
 
-/// Forks twice, so that the tool gets no child that it did not start.
-static pid_t forkTwice() {
-  int ends[2];
-  if (pipe(ends) != 0)
-    return -1;
-  pid_t child = fork();
-  if (child == 0) {
-    pid_t second = fork();
-    if (second != 0) {
-      ssize_t written = write(ends[1], &second, sizeof(second));
-      exitAtOnce(written == sizeof(second) ? 0 : 1);
-    }
-    close(ends[0]);
-    close(ends[1]);
-    return 0;
+namespace {
+/// A pipe, whose ends are closed with it.
+struct Pipe {
+  int ends[2] = {-1, -1};
+  bool isOpen = pipe2(ends, O_CLOEXEC) == 0;
+
+  Pipe() = default;
+  Pipe(const Pipe &) = delete;
+  ~Pipe() {
+    shut(0);
+    shut(1);
   }
-  close(ends[1]);
+  void shut(int end) {
+    if (int fd = std::exchange(ends[end], -1); fd >= 0)
+      close(fd);
+  }
+};
+} // namespace
+
+// As vfork of the C library, but no signal tells of the child's end, and only a
+// wait for such children finds it.
+extern "C" pid_t adbg_vforkUnseen()
+    __attribute__((returns_twice, visibility("hidden")));
+#if defined(__x86_64__)
+// clone(CLONE_VM | CLONE_VFORK). The child overwrites the return address.
+__asm__(".text\n"
+        ".hidden adbg_vforkUnseen\n"
+        ".globl adbg_vforkUnseen\n"
+        ".type adbg_vforkUnseen, @function\n"
+        "adbg_vforkUnseen:\n"
+        ".cfi_startproc\n"
+        "  popq %r9\n"
+        ".cfi_adjust_cfa_offset -8\n"
+        ".cfi_register %rip, %r9\n"
+        "  movl $0x4100, %edi\n"
+        "  xorl %esi, %esi\n"
+        "  movl $56, %eax\n"
+        "  syscall\n"
+        "  pushq %r9\n"
+        ".cfi_adjust_cfa_offset 8\n"
+        ".cfi_offset %rip, -8\n"
+        "  ret\n"
+        ".cfi_endproc\n"
+        ".size adbg_vforkUnseen, .-adbg_vforkUnseen\n");
+#elif defined(__aarch64__)
+__asm__(".text\n"
+        ".hidden adbg_vforkUnseen\n"
+        ".globl adbg_vforkUnseen\n"
+        ".type adbg_vforkUnseen, %function\n"
+        "adbg_vforkUnseen:\n"
+        ".cfi_startproc\n"
+        "  mov x0, #0x4100\n"
+        "  mov x1, #0\n"
+        "  mov x8, #220\n"
+        "  svc #0\n"
+        "  ret\n"
+        ".cfi_endproc\n"
+        ".size adbg_vforkUnseen, .-adbg_vforkUnseen\n");
+#else
+pid_t adbg_vforkUnseen() { return -1; }
+#endif
+
+/// In a process that shares the memory of the tool: forks, and ends. Returns in
+/// the fork. A frame of its own keeps the tool's as it is.
+LLVM_ATTRIBUTE_NOINLINE static void forkBetween(int fd) {
+  pid_t pid = fork();
+  if (pid == 0)
+    return;
+  ssize_t written = write(fd, &pid, sizeof(pid));
+  exitAtOnce(written == sizeof(pid) ? 0 : 1);
+}
+
+/// Forks by the C library, but in a process in between, so that the tool gets
+/// no child that it did not start.
+static pid_t forkTwice() {
+  Pipe number;
+  if (!number.isOpen)
+    return -1;
+  // A handler of the tool in the process between would change the tool.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pid_t between = adbg_vforkUnseen();
+  if (between < 0)
+    between = fork(); // emulators know no children without a signal
+  if (between == 0)
+    forkBetween(number.ends[1]);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (between == 0)
+    return 0;
+  number.shut(1);
   pid_t pid = -1;
-  ssize_t got = -1;
-  while (child > 0 && (got = read(ends[0], &pid, sizeof(pid))) < 0 &&
+  if (between > 0 && read(number.ends[0], &pid, sizeof(pid)) != sizeof(pid))
+    pid = -1;
+  while (between > 0 && waitpid(between, nullptr, __WALL) < 0 &&
          errno == EINTR) {
   }
-  close(ends[0]);
-  while (child > 0 && waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
-  }
-  return child > 0 && got == sizeof(pid) && pid > 0 ? pid : -1;
+  return pid;
 }
 
 pid_t forkQuietly() {
@@ -113,32 +186,37 @@ static bool readToEnd(int fd, pid_t child, std::string &text,
   return false;
 }
 
+/// Ends this process when no process has the other end of a pipe any more. It
+/// may be no child of the tool, so that PR_SET_PDEATHSIG does not do.
+static void endWithWriter(int fd) {
+  fcntl(fd, F_SETOWN, getpid());
+  fcntl(fd, F_SETSIG, SIGKILL);
+  fcntl(fd, F_SETFL, O_ASYNC);
+}
+
 ForkEnd runInFork(function_ref<void(int)> write,
                   std::optional<std::chrono::seconds> limit) {
   Clock::time_point last =
       limit ? Clock::now() + *limit : Clock::time_point::max();
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0)
+  Pipe answer, life;
+  if (!answer.isOpen || !life.isOpen)
     return {};
-  pid_t child = fork();
+  pid_t child = forkTwice();
   if (child == 0) {
     // LLVM's signal handlers would remove the files that the tool is writing.
     for (int fatal : {SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE, SIGTERM})
       signal(fatal, SIG_DFL);
     signal(SIGXFSZ, SIG_IGN);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    write(ends[1]);
+    life.shut(1);
+    endWithWriter(life.ends[0]);
+    write(answer.ends[1]);
     exitAtOnce(0);
   }
-  close(ends[1]);
+  answer.shut(1);
   ForkEnd end{child > 0, ""};
-  if (child > 0 && !readToEnd(ends[0], child, *end.text, last)) {
-    kill(child, SIGKILL);
+  // If it goes on, the end of its pipe ends it.
+  if (child > 0 && !readToEnd(answer.ends[0], child, *end.text, last))
     end.text.reset();
-  }
-  close(ends[0]);
-  while (child > 0 && waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
-  }
   return end;
 }
 

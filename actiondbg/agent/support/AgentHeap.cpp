@@ -24,6 +24,10 @@ void __libc_free(void *) noexcept;
 void *__libc_calloc(size_t, size_t) noexcept;
 void *__libc_realloc(void *, size_t) noexcept;
 void *__libc_memalign(size_t, size_t) noexcept;
+// The begin and end of the agent in memory, from the linker.
+extern const char __ehdr_start __attribute__((visibility("hidden")));
+extern const char _end __attribute__((visibility("hidden")));
+int __cxa_thread_atexit_impl(void (*)(void *), void *, void *);
 }
 
 namespace adbg {
@@ -252,6 +256,31 @@ using adbg::AgentHeap;
 using adbg::heap;
 using adbg::tools;
 
+/// Whether memory is for the agent: its own code asks for it, or what this code
+/// has called.
+LLVM_ATTRIBUTE_ALWAYS_INLINE static bool isForAgent(const void *caller) {
+  return AgentHeap::isUsed() ||
+         LLVM_UNLIKELY(static_cast<size_t>(static_cast<const char *>(caller) -
+                                           &__ehdr_start) <
+                       static_cast<size_t>(&_end - &__ehdr_start));
+}
+
+LLVM_ATTRIBUTE_ALWAYS_INLINE static void *allocate(size_t bytes,
+                                                   const void *caller) {
+  if (isForAgent(caller))
+    if (void *memory = heap.take(bytes))
+      return memory;
+  return tools.malloc(bytes);
+}
+
+static void *allocateAligned(size_t alignment, size_t bytes,
+                             const void *caller) {
+  if (isForAgent(caller))
+    if (void *memory = heap.take(bytes, alignment))
+      return memory;
+  return tools.memalign(alignment, bytes);
+}
+
 //===----------------------------------------------------------------------===//
 // The functions of the C library
 //===----------------------------------------------------------------------===//
@@ -259,10 +288,7 @@ using adbg::tools;
 extern "C" {
 
 void *malloc(size_t bytes) {
-  if (AgentHeap::isUsed())
-    if (void *memory = heap.take(bytes))
-      return memory;
-  return tools.malloc(bytes);
+  return allocate(bytes, __builtin_return_address(0));
 }
 
 void free(void *memory) {
@@ -273,21 +299,23 @@ void free(void *memory) {
 
 void *calloc(size_t count, size_t bytes) {
   size_t all = 0;
-  if (AgentHeap::isUsed() && !__builtin_mul_overflow(count, bytes, &all))
+  if (isForAgent(__builtin_return_address(0)) &&
+      !__builtin_mul_overflow(count, bytes, &all))
     if (void *memory = heap.takeZeros(all))
       return memory;
   return tools.calloc(count, bytes);
 }
 
 void *realloc(void *memory, size_t bytes) {
+  const void *caller = __builtin_return_address(0);
   if (!memory)
-    return malloc(bytes);
+    return allocate(bytes, caller);
   if (!heap.owns(memory))
     return tools.realloc(memory, bytes);
   size_t room = heap.room(memory);
   if (bytes <= room && bytes)
     return memory;
-  void *larger = bytes ? malloc(bytes) : nullptr;
+  void *larger = bytes ? allocate(bytes, caller) : nullptr;
   if (larger)
     memcpy(larger, memory, room);
   if (larger || !bytes)
@@ -296,20 +324,17 @@ void *realloc(void *memory, size_t bytes) {
 }
 
 void *memalign(size_t alignment, size_t bytes) {
-  if (AgentHeap::isUsed())
-    if (void *memory = heap.take(bytes, alignment))
-      return memory;
-  return tools.memalign(alignment, bytes);
+  return allocateAligned(alignment, bytes, __builtin_return_address(0));
 }
 
 void *aligned_alloc(size_t alignment, size_t bytes) {
-  return memalign(alignment, bytes);
+  return allocateAligned(alignment, bytes, __builtin_return_address(0));
 }
 
 int posix_memalign(void **memory, size_t alignment, size_t bytes) {
   if (!std::has_single_bit(alignment) || alignment % sizeof(void *))
     return EINVAL;
-  void *taken = memalign(alignment, bytes);
+  void *taken = allocateAligned(alignment, bytes, __builtin_return_address(0));
   if (!taken)
     return ENOMEM;
   *memory = taken;
@@ -318,5 +343,11 @@ int posix_memalign(void **memory, size_t alignment, size_t bytes) {
 
 size_t malloc_usable_size(void *memory) {
   return heap.owns(memory) ? heap.room(memory) : tools.usableSize(memory);
+}
+
+/// For what is of a thread, such as a table: the C library allocates a note.
+int __cxa_thread_atexit(void (*end)(void *), void *object, void *library) {
+  AgentHeap agentHeap;
+  return __cxa_thread_atexit_impl(end, object, library);
 }
 }

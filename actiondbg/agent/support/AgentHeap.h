@@ -11,8 +11,9 @@
 
 namespace adbg {
 
-/// While one lives, the memory that this thread allocates comes from a heap
-/// apart from the tool's. Memory of both may be freed at any time.
+/// What the agent's own code allocates comes from a heap apart from the tool's;
+/// while one of these lives, also what this thread allocates elsewhere, such as
+/// in the C library. Memory of both heaps may be freed at any time.
 class AgentHeap {
 public:
   AgentHeap() { ++uses; }
@@ -31,8 +32,8 @@ private:
   __attribute__((tls_model("initial-exec"))) static __thread unsigned uses;
 };
 
-/// While one lives within an AgentHeap, memory comes from the tool's heap: that
-/// of IR which the agent creates for the tool.
+/// While one lives within an AgentHeap, what the tool's code allocates comes
+/// from the tool's heap: IR that the agent creates for the tool.
 class ToolHeap {
 public:
   ToolHeap() : uses(AgentHeap::uses) { AgentHeap::uses = 0; }

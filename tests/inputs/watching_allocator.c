@@ -1,4 +1,5 @@
-// Writes to the file $WATCH_FILE what the agent allocates of the tool's allocator.
+// Writes to the file $WATCH_FILE what the agent allocates of the tool's
+// allocator.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -30,14 +31,15 @@ static void look(size_t size) {
   Dl_info info;
   for (int at = 1; at < count && dladdr(frames[at], &info) && info.dli_fname;
        ++at) {
-    if (isOf(&info, "libc.") || isOf(&info, "libstdc++.") || isOf(&info, "ld-") ||
-        isOf(&info, "watching_allocator."))
+    if (isOf(&info, "libc.") || isOf(&info, "libstdc++.") ||
+        isOf(&info, "ld-") || isOf(&info, "watching_allocator."))
       continue;
     if (isOf(&info, "agent.so")) {
       char line[100];
       int length = sprintf(line, "%zu bytes at agent.so+0x%lx\n", size,
                            (char *)frames[at] - (char *)info.dli_fbase);
-      int fd = open(getenv("WATCH_FILE"), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+      int fd = open(getenv("WATCH_FILE"),
+                    O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
       if (fd < 0 || write(fd, line, length) != length)
         abort();
       close(fd);
@@ -70,7 +72,9 @@ void *memalign(size_t alignment, size_t size) {
   look(size);
   return __libc_memalign(alignment, size);
 }
-void *aligned_alloc(size_t alignment, size_t size) { return memalign(alignment, size); }
+void *aligned_alloc(size_t alignment, size_t size) {
+  return memalign(alignment, size);
+}
 int posix_memalign(void **memory, size_t alignment, size_t size) {
   return (*memory = memalign(alignment, size)) == NULL;
 }

@@ -3,8 +3,6 @@
 #include "detour/Binder.h"
 #include "detour/OtherNames.h"
 
-#include <dlfcn.h>
-
 /// The begin of the agent in memory, from the linker; as is _DYNAMIC.
 extern "C" const char __ehdr_start __attribute__((visibility("hidden")));
 

@@ -3,9 +3,7 @@
 #pragma once
 
 #include "detour/LoadedObjects.h"
-
-#include <utility>
-#include <vector>
+#include "support/System.h"
 
 namespace adbg::detour {
 

@@ -12,15 +12,7 @@
 #include "detour/Gap.h"
 #include "detour/Relocator.h"
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <linux/membarrier.h>
-#include <map>
-#include <new>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 namespace adbg::detour {
 

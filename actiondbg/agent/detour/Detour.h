@@ -3,9 +3,7 @@
 #pragma once
 
 #include "detour/LoadedObjects.h"
-
-#include <cstddef>
-#include <cstdint>
+#include "support/System.h"
 
 namespace adbg::detour {
 

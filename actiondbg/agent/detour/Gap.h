@@ -2,8 +2,7 @@
 
 #pragma once
 
-#include <cstdint>
-#include <cstdio>
+#include "support/System.h"
 
 namespace adbg::detour {
 

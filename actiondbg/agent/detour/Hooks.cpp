@@ -18,14 +18,6 @@
 #include "layout/Proof.h"
 #include "support/AgentHeap.h"
 
-#include <algorithm>
-#include <cstdio>
-#include <map>
-#include <mutex>
-#include <new>
-#include <sys/mman.h>
-#include <unistd.h>
-
 extern "C" {
 /// The section of the hooks, from the linker.
 extern adbg::Hook __start_adbg_hooks[] __attribute__((visibility("hidden")));

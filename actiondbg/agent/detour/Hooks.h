@@ -5,10 +5,6 @@
 #include "detour/Instances.h"
 #include "llvm/Support/Compiler.h"
 
-#include <string_view>
-#include <utility>
-#include <vector>
-
 namespace adbg {
 
 /// A function of the tool, and the agent's that is called instead. Every hook

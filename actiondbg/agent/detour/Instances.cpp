@@ -3,12 +3,6 @@
 #include "detour/Instances.h"
 #include "support/AgentHeap.h"
 
-#include <atomic>
-#include <chrono>
-#include <cstring>
-#include <pthread.h>
-#include <unistd.h>
-
 extern "C" {
 /// The variables that differ by instance, from the linker; there are none in an
 /// agent for one MLIR.

@@ -9,9 +9,7 @@
 
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
+#include "support/System.h"
 
 namespace adbg {
 

@@ -11,13 +11,6 @@
 
 #include "llvm/Support/xxhash.h"
 
-#include <algorithm>
-#include <climits>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <sys/stat.h>
-
 namespace adbg::detour {
 
 //===----------------------------------------------------------------------===//

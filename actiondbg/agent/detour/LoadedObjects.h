@@ -3,12 +3,10 @@
 #pragma once
 
 #include "detour/SymbolSet.h"
+#include "support/System.h"
 
 #include <elf.h>
-#include <functional>
 #include <link.h>
-#include <string>
-#include <vector>
 
 namespace adbg::detour {
 

@@ -2,13 +2,7 @@
 
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <fcntl.h>
-#include <string_view>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "support/System.h"
 
 namespace adbg::detour {
 

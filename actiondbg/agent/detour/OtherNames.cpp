@@ -2,8 +2,6 @@
 
 #include "detour/OtherNames.h"
 
-#include <map>
-
 namespace adbg::detour {
 
 namespace {

@@ -2,9 +2,7 @@
 
 #pragma once
 
-#include <string>
-#include <string_view>
-#include <vector>
+#include "support/System.h"
 
 namespace adbg::detour {
 

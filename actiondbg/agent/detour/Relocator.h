@@ -8,8 +8,7 @@
 
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include "support/System.h"
 
 namespace adbg::detour {
 

@@ -7,8 +7,6 @@
 
 #include "detour/Relocator.h"
 
-#include <cstring>
-
 namespace adbg::detour {
 
 static int64_t signedField(uint32_t word, unsigned low, unsigned bits) {

@@ -3,9 +3,6 @@
 #include "detour/Relocator.h"
 #include "detour/X86.h"
 
-#include <cstring>
-#include <initializer_list>
-
 namespace adbg::detour {
 
 namespace {

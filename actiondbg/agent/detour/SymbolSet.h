@@ -2,10 +2,7 @@
 
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
-#include <vector>
+#include "support/System.h"
 
 namespace adbg::detour {
 

@@ -7,8 +7,6 @@
 
 #include "detour/X86.h"
 
-#include <cstring>
-
 namespace adbg::detour {
 
 namespace {

@@ -2,8 +2,7 @@
 
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include "support/System.h"
 
 namespace adbg::detour {
 

@@ -3,9 +3,6 @@
 #include "edit/Splice.h"
 #include "interpose/Versions.h"
 
-#include <unordered_map>
-#include <unordered_set>
-
 namespace adbg {
 
 static std::vector<StringRef> linesOf(StringRef text) {

@@ -5,7 +5,6 @@
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Operation.h"
 #include "support/Maps.h"
-#include <vector>
 
 namespace adbg {
 

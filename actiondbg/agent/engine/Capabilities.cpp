@@ -9,7 +9,6 @@
 #include "support/Connection.h"
 #include "support/OfInstance.h"
 #include "support/Without.h"
-#include <string>
 
 namespace adbg {
 

@@ -7,7 +7,6 @@
 
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringExtras.h"
-#include <unistd.h>
 
 namespace adbg {
 

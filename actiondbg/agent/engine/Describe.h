@@ -7,7 +7,6 @@
 #include "support/Traits.h"
 
 #include "llvm/Support/JSON.h"
-#include <optional>
 
 namespace adbg {
 

@@ -6,8 +6,6 @@
 #include "fork/CrashSignals.h"
 #include "requests/Request.h"
 
-#include <dlfcn.h>
-#include <sys/mman.h>
 #include <ucontext.h>
 
 namespace adbg {

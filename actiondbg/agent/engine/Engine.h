@@ -22,7 +22,6 @@
 #include "support/AgentHeap.h"
 #include "support/Traits.h"
 #include "threads/Turn.h"
-#include <unistd.h>
 
 namespace adbg {
 

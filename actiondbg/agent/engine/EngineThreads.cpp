@@ -9,8 +9,6 @@
 #include "support/Unwinding.h"
 
 #include "mlir/IR/Diagnostics.h"
-#include <mutex>
-#include <pthread.h>
 
 using namespace mlir;
 using llvm::StringRef;

@@ -12,11 +12,6 @@
 #include "mlir/IR/Action.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Operation.h"
-#include <atomic>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
 namespace adbg {
 

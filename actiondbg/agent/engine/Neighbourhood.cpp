@@ -4,7 +4,6 @@
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Operation.h"
-#include <unordered_map>
 
 namespace adbg {
 

@@ -4,8 +4,6 @@
 
 #include "observe/Observer.h"
 
-#include <cstdint>
-
 namespace adbg {
 
 struct Position {

@@ -5,7 +5,6 @@
 #include "engine/Notice.h"
 #include "engine/Resumption.h"
 #include "support/Connection.h"
-#include <deque>
 
 namespace adbg {
 

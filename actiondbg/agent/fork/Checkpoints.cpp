@@ -2,12 +2,6 @@
 
 #include "fork/Checkpoints.h"
 
-#include <algorithm>
-#include <csignal>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 namespace adbg {
 
 // The cost of copying a page at its first write after a fork, measured on a

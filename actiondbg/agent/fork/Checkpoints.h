@@ -2,11 +2,7 @@
 
 #pragma once
 
-#include <cstdint>
-#include <limits>
-#include <string>
-#include <sys/types.h>
-#include <vector>
+#include "support/System.h"
 
 namespace adbg {
 

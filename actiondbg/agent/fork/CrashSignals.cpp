@@ -3,8 +3,6 @@
 #include "fork/CrashSignals.h"
 #include "engine/Engine.h"
 
-#include <csignal>
-
 namespace adbg {
 
 namespace {

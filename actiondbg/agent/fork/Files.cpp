@@ -5,15 +5,7 @@
 #include "interpose/Interpose.h"
 #include "support/Connection.h"
 
-#include <atomic>
-#include <cerrno>
-#include <ctime>
 #include <dirent.h>
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 using namespace adbg;
 

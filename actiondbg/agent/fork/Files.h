@@ -3,9 +3,6 @@
 #pragma once
 
 #include "support/LLVM.h"
-#include <string>
-#include <sys/types.h>
-#include <vector>
 
 namespace adbg {
 

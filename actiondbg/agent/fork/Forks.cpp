@@ -9,15 +9,6 @@
 #include "support/ExitAtOnce.h"
 #include "support/ReadFile.h"
 
-#include <csignal>
-#include <cstdint>
-#include <cstdlib>
-#include <cstring>
-#include <optional>
-#include <string>
-#include <sys/prctl.h>
-#include <unistd.h>
-
 namespace adbg {
 
 //===----------------------------------------------------------------------===//

@@ -5,8 +5,6 @@
 #include "fork/Checkpoints.h"
 #include "fork/Files.h"
 
-#include <cstdint>
-
 namespace adbg {
 
 /// The role of a process of the tool.

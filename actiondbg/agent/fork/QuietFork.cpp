@@ -3,19 +3,6 @@
 #include "fork/QuietFork.h"
 #include "support/ExitAtOnce.h"
 
-#include <algorithm>
-#include <cerrno>
-#include <csignal>
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/prctl.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
-#include <utility>
-
 namespace adbg {
 
 /// Whether there is no other thread that could hold a lock, such as malloc's,

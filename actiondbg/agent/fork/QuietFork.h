@@ -3,10 +3,6 @@
 #pragma once
 
 #include "support/LLVM.h"
-#include <chrono>
-#include <optional>
-#include <string>
-#include <sys/types.h>
 
 namespace adbg {
 

@@ -3,14 +3,7 @@
 #include "fork/SilentStreams.h"
 #include "interpose/Interpose.h"
 
-#include <cstdio>
-#include <dlfcn.h>
-#include <fcntl.h>
-#include <limits>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
-#include <utility>
 
 namespace adbg {
 

@@ -9,7 +9,6 @@
 #pragma once
 
 #include "llvm/Support/Compiler.h"
-#include <cstdint>
 
 namespace adbg {
 

@@ -6,8 +6,6 @@
 #include "support/Without.h"
 #include "threads/Contexts.h"
 
-#include <algorithm>
-
 namespace adbg {
 
 namespace {

@@ -24,8 +24,6 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Rewrite/FrozenRewritePatternSet.h"
-#include <pthread.h>
-#include <sys/prctl.h>
 
 using namespace adbg;
 

@@ -16,8 +16,6 @@
 #include "support/ExitAtOnce.h"
 #include "llvm/Support/Compiler.h"
 #include "llvm/Support/raw_ostream.h"
-#include <dlfcn.h>
-#include <utility>
 
 /// For functions of the C library, and those that programs call.
 #define ADBG_EXPORT __attribute__((visibility("default"), used))

@@ -13,7 +13,6 @@
 #include "mlir/Pass/Pass.h"
 #include "mlir/Rewrite/PatternApplicator.h"
 #include "mlir/Transforms/DialectConversion.h"
-#include <utility>
 
 using namespace adbg;
 

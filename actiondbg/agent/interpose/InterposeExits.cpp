@@ -13,7 +13,6 @@
 #include "support/ExitAtOnce.h"
 
 #include <alloca.h>
-#include <cerrno>
 #include <cstdarg>
 #include <spawn.h>
 

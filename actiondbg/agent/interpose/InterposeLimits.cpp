@@ -8,9 +8,6 @@
 #include "interpose/Interpose.h"
 #include "support/AgentHeap.h"
 
-#include <sys/resource.h>
-#include <unistd.h>
-
 using namespace adbg;
 
 static void makeRoom(int resource, const struct rlimit *limit) {

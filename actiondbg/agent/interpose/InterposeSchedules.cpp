@@ -13,9 +13,6 @@
 #include "layout/Facts.h"
 #include "support/OfInstance.h"
 
-#include <new>
-#include <optional>
-
 using namespace adbg;
 
 // Not in an anonymous namespace: functions that take these have to be exported.

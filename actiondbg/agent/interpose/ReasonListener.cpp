@@ -7,10 +7,6 @@
 #include "support/Without.h"
 #include "threads/Contexts.h"
 
-#include <sys/uio.h>
-#include <unistd.h>
-#include <unordered_map>
-
 namespace adbg {
 
 namespace {

@@ -9,18 +9,8 @@
 #include "support/ReadFile.h"
 
 #include <alloca.h>
-#include <cerrno>
-#include <climits>
-#include <cstdio>
-#include <ctime>
-#include <dlfcn.h>
 #include <elf.h>
-#include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 namespace adbg {
 

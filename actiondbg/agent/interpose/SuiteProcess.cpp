@@ -5,15 +5,6 @@
 #include "record/PatternSets.h"
 #include "record/RecordFile.h"
 
-#include <algorithm>
-#include <climits>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <ctime>
-#include <fcntl.h>
-#include <unistd.h>
-
 namespace adbg {
 
 /// The folder; empty if this process is not one of a suite.

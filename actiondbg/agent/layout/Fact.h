@@ -5,10 +5,6 @@
 #include "detour/Instances.h"
 #include "support/LLVM.h"
 
-#include <atomic>
-#include <mutex>
-#include <string>
-
 namespace adbg {
 
 /// What the agent takes for true of the tool's MLIR, such as a layout, and

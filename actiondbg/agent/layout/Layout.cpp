@@ -17,12 +17,6 @@
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
-#include <cerrno>
-#include <fcntl.h>
-#include <optional>
-#include <sys/uio.h>
-#include <unistd.h>
-#include <unordered_map>
 
 namespace adbg {
 

@@ -11,11 +11,6 @@
 #include "layout/Facts.h"
 #include "layout/Storage.h"
 
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-
 namespace adbg {
 
 /// Offsets in bytes. The defaults are those of LLVM 19 to 23.

@@ -2,9 +2,7 @@
 
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <iterator>
+#include "support/System.h"
 
 namespace adbg {
 

@@ -12,18 +12,6 @@
 #include "support/ProgramCounter.h"
 #include "support/Symbols.h"
 
-#include <cerrno>
-#include <chrono>
-#include <csignal>
-#include <fcntl.h>
-#include <mutex>
-#include <poll.h>
-#include <set>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 namespace adbg {
 
 namespace {

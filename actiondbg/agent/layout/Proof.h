@@ -3,8 +3,6 @@
 #pragma once
 
 #include "support/LLVM.h"
-#include <string>
-#include <vector>
 
 namespace adbg {
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "support/LLVM.h"
-#include <cstdint>
 
 namespace adbg {
 

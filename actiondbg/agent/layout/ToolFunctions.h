@@ -12,8 +12,6 @@
 #pragma once
 
 #include "support/LLVM.h"
-#include <functional>
-#include <memory>
 
 namespace adbg::tool {
 

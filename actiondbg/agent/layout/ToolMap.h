@@ -3,7 +3,6 @@
 #pragma once
 
 #include "layout/Layout.h"
-#include <cstdint>
 
 namespace adbg {
 

@@ -7,7 +7,6 @@
 
 #include "mlir/IR/PatternMatch.h"
 #include "support/Maps.h"
-#include <unordered_set>
 
 namespace adbg {
 

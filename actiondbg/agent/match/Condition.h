@@ -5,7 +5,6 @@
 #include "engine/Frame.h"
 #include "match/Glob.h"
 #include "llvm/Support/JSON.h"
-#include <vector>
 
 namespace adbg {
 

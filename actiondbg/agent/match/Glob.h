@@ -5,8 +5,6 @@
 #include "support/Fields.h"
 #include "support/Memo.h"
 #include "llvm/Support/GlobPattern.h"
-#include <optional>
-#include <string>
 
 namespace adbg {
 

@@ -6,7 +6,6 @@
 #include "observe/Identity.h"
 #include "support/Maps.h"
 #include "llvm/Support/raw_ostream.h"
-#include <unordered_map>
 
 namespace adbg {
 

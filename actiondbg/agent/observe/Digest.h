@@ -10,8 +10,6 @@
 #pragma once
 
 #include "mlir/IR/Operation.h"
-#include <string>
-#include <vector>
 
 namespace adbg {
 

@@ -3,7 +3,6 @@
 #include "observe/Identity.h"
 
 #include "llvm/Support/ErrorHandling.h"
-#include <sys/mman.h>
 
 namespace adbg {
 

@@ -8,7 +8,6 @@
 #pragma once
 
 #include "mlir/IR/Operation.h"
-#include <atomic>
 
 namespace adbg {
 

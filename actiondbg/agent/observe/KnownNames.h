@@ -5,7 +5,6 @@
 #include "engine/Frame.h"
 #include "observe/PatternNames.h"
 #include "support/Maps.h"
-#include <set>
 
 namespace adbg {
 

@@ -16,8 +16,6 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/Support/JSON.h"
-#include <functional>
-#include <unordered_set>
 
 namespace adbg {
 

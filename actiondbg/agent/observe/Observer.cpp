@@ -7,7 +7,6 @@
 #include "support/Traits.h"
 
 #include "mlir/Pass/Pass.h"
-#include <ctime>
 
 namespace adbg {
 

@@ -3,8 +3,6 @@
 #pragma once
 
 #include "mlir/IR/Operation.h"
-#include <unordered_map>
-#include <vector>
 
 namespace adbg {
 

@@ -6,8 +6,6 @@
 #include "record/Recorder.h"
 #include "support/Locations.h"
 
-#include <unistd.h>
-
 namespace adbg {
 
 bool PatternChecks::areOn = false;

@@ -11,8 +11,6 @@
 
 #include "observe/ActionVerifier.h"
 
-#include <unordered_set>
-
 namespace adbg {
 
 class Recorder;

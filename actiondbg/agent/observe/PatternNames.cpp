@@ -9,10 +9,6 @@
 #include "support/Memo.h"
 #include "support/Symbols.h"
 
-#include <map>
-#include <unordered_map>
-#include <unordered_set>
-
 namespace adbg {
 
 //===----------------------------------------------------------------------===//

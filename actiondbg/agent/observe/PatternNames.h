@@ -10,7 +10,6 @@
 #pragma once
 
 #include "mlir/IR/PatternMatch.h"
-#include <string>
 
 namespace adbg {
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "mlir/IR/Operation.h"
-#include <unordered_map>
 
 namespace adbg {
 

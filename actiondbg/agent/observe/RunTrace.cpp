@@ -4,8 +4,6 @@
 #include "engine/Describe.h"
 #include "observe/PatternNames.h"
 
-#include <sys/mman.h>
-
 namespace adbg {
 
 static constexpr StringRef endText = "the end of the tool";

@@ -15,9 +15,6 @@
 
 #include "support/Maps.h"
 #include "llvm/Support/JSON.h"
-#include <algorithm>
-#include <optional>
-#include <vector>
 
 namespace adbg {
 

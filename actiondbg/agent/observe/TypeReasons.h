@@ -5,9 +5,6 @@
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/Types.h"
 #include "llvm/Support/JSON.h"
-#include <map>
-#include <string>
-#include <vector>
 
 namespace adbg {
 

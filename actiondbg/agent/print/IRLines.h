@@ -4,7 +4,6 @@
 
 #include "print/LinePrinter.h"
 #include "llvm/Support/JSON.h"
-#include <map>
 
 namespace adbg {
 

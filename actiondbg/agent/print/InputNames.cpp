@@ -5,8 +5,6 @@
 
 #include "support/Traits.h"
 
-#include <limits>
-
 namespace adbg {
 
 InputNames &InputNames::all() {

@@ -4,14 +4,6 @@
 
 #include "observe/Identity.h"
 #include "print/SourceText.h"
-#include <array>
-#include <cstdint>
-#include <mutex>
-#include <optional>
-#include <string>
-#include <sys/types.h>
-#include <unordered_set>
-#include <vector>
 
 namespace adbg {
 

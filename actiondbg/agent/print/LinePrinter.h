@@ -12,12 +12,6 @@
 #include "mlir/IR/AsmState.h"
 #include "support/LLVM.h"
 #include "support/Maps.h"
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <string>
-#include <unordered_map>
-#include <vector>
 
 namespace adbg {
 

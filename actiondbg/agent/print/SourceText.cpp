@@ -4,10 +4,6 @@
 
 #include "support/ReadFile.h"
 #include <cctype>
-#include <cerrno>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace adbg {
 

@@ -3,11 +3,6 @@
 #pragma once
 
 #include "interpose/Versions.h"
-#include <memory>
-#include <optional>
-#include <string>
-#include <unordered_map>
-#include <vector>
 
 namespace adbg {
 

@@ -8,7 +8,6 @@
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/OpImplementation.h"
-#include <unordered_set>
 
 namespace adbg {
 

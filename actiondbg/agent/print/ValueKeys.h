@@ -10,11 +10,6 @@
 #include "mlir/IR/Unit.h"
 #include "observe/Identity.h"
 #include "support/Maps.h"
-#include <atomic>
-#include <mutex>
-#include <string>
-#include <sys/types.h>
-#include <unordered_map>
 
 namespace adbg {
 

@@ -4,9 +4,6 @@
 
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 namespace adbg {
 

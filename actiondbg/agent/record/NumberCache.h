@@ -9,10 +9,6 @@
 
 #include "support/Memo.h"
 #include "llvm/Support/ErrorHandling.h"
-#include <cstdlib>
-#include <memory>
-#include <string>
-#include <vector>
 
 namespace adbg {
 

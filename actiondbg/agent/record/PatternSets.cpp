@@ -8,10 +8,6 @@
 #include "support/Symbols.h"
 
 #include "llvm/ADT/StringExtras.h"
-#include <cstdio>
-#include <fcntl.h>
-#include <unistd.h>
-#include <unordered_set>
 
 namespace adbg {
 

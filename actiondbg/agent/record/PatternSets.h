@@ -9,8 +9,6 @@
 #pragma once
 
 #include "mlir/IR/PatternMatch.h"
-#include <memory>
-#include <string>
 
 namespace adbg {
 

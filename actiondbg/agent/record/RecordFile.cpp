@@ -4,13 +4,6 @@
 #include "observe/Observer.h"
 #include "support/FileLimit.h"
 
-#include <cerrno>
-#include <climits>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <sys/uio.h>
-#include <unistd.h>
-
 namespace adbg {
 
 static_assert(sizeof(ActionRow) == 20 && sizeof(LocationRow) == 20 &&

@@ -9,8 +9,6 @@
 #pragma once
 
 #include "support/LLVM.h"
-#include <string>
-#include <unordered_map>
 
 namespace adbg {
 

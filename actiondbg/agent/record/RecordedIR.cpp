@@ -7,7 +7,6 @@
 #include "print/ValueKeys.h"
 
 #include "mlir/IR/AsmState.h"
-#include <dlfcn.h>
 
 namespace adbg {
 

@@ -5,7 +5,6 @@
 #include "engine/Frame.h"
 #include "observe/Identity.h"
 #include "record/RecordFile.h"
-#include <unordered_set>
 
 namespace adbg {
 

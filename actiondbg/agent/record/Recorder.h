@@ -9,8 +9,6 @@
 #include "record/RecordSettings.h"
 #include "record/RecordedIR.h"
 #include "support/AgentHeap.h"
-#include <csignal>
-#include <ctime>
 
 namespace adbg {
 

@@ -7,9 +7,6 @@
 #include "engine/Engine.h"
 #include "record/Stages.h"
 
-#include <atomic>
-#include <csignal>
-
 namespace adbg {
 
 void Recorder::writeEnd(const char *text) {

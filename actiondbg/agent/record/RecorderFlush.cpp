@@ -11,10 +11,6 @@
 
 #include "engine/Engine.h"
 
-#include <mutex>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 // Some C libraries do not define it.
 #ifndef sigev_notify_thread_id
 #define sigev_notify_thread_id _sigev_un._tid

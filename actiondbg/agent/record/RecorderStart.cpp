@@ -7,7 +7,6 @@
 #include "support/ReadFile.h"
 
 #include "llvm/Support/JSON.h"
-#include <unistd.h>
 
 namespace adbg {
 

@@ -10,10 +10,6 @@
 #include "support/Locations.h"
 
 #include "mlir/IR/AsmState.h"
-#include <csignal>
-#include <poll.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 
 namespace adbg {
 

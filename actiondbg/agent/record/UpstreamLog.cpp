@@ -16,13 +16,6 @@
 #include "support/FileLimit.h"
 
 #include "mlir/IR/AsmState.h"
-#include <cerrno>
-#include <fcntl.h>
-
-#include <pthread.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 namespace adbg {
 

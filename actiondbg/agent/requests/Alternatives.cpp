@@ -7,7 +7,6 @@
 #include "support/Pipelines.h"
 
 #include "llvm/Support/raw_ostream.h"
-#include <set>
 
 namespace adbg {
 

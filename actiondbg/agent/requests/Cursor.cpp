@@ -6,8 +6,6 @@
 #include "requests/IRSearch.h"
 #include "requests/Request.h"
 
-#include <unordered_set>
-
 namespace adbg {
 
 static Object describeCursorHere(const Engine &engine) {

@@ -7,8 +7,6 @@
 #include "requests/Request.h"
 
 #include "llvm/Support/raw_ostream.h"
-#include <deque>
-#include <unordered_set>
 
 namespace adbg {
 

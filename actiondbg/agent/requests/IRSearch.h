@@ -7,7 +7,6 @@
 
 #include "mlir/IR/Unit.h"
 #include "llvm/Support/JSON.h"
-#include <variant>
 
 namespace adbg {
 

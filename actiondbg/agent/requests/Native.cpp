@@ -11,12 +11,6 @@
 #include "requests/Request.h"
 #include "support/Symbols.h"
 
-#include <cerrno>
-#include <cstring>
-#include <fcntl.h>
-#include <sys/prctl.h>
-#include <unistd.h>
-
 namespace adbg {
 
 using Functions = std::vector<const void *>;

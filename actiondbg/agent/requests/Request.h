@@ -4,9 +4,6 @@
 
 #include "support/Fields.h"
 #include "support/JsonRpc.h"
-#include <system_error>
-#include <tuple>
-#include <variant>
 
 namespace adbg {
 

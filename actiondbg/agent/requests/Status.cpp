@@ -8,7 +8,6 @@
 #include "requests/Request.h"
 
 #include "mlir/IR/MLIRContext.h"
-#include <set>
 
 namespace adbg {
 

@@ -4,18 +4,7 @@
 
 #include "llvm/Support/Compiler.h"
 
-#include <algorithm>
-#include <atomic>
-#include <bit>
-#include <cerrno>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <dlfcn.h>
 #include <malloc.h>
-#include <pthread.h>
-#include <sys/mman.h>
-#include <utility>
 
 extern "C" {
 // The C library's.

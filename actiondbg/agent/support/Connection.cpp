@@ -6,15 +6,9 @@
 #include "support/ExitAtOnce.h"
 #include "support/ProgramCounter.h"
 
-#include <cerrno>
-#include <ctime>
-#include <dlfcn.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <sys/auxv.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 namespace adbg {
 

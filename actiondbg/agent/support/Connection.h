@@ -4,9 +4,6 @@
 
 #include "support/LLVM.h"
 #include "llvm/Support/JSON.h"
-#include <csignal>
-#include <optional>
-#include <string>
 
 namespace adbg {
 

@@ -7,10 +7,7 @@
 
 #pragma once
 
-#include <csignal>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include "support/System.h"
 
 namespace adbg {
 

@@ -4,10 +4,6 @@
 
 #include "support/LLVM.h"
 #include "llvm/Support/JSON.h"
-#include <optional>
-#include <set>
-#include <string>
-#include <vector>
 
 namespace adbg {
 

@@ -2,10 +2,7 @@
 
 #pragma once
 
-#include <cerrno>
-#include <csignal>
-#include <ctime>
-#include <sys/resource.h>
+#include "support/System.h"
 
 namespace adbg {
 

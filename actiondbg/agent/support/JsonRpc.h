@@ -4,8 +4,6 @@
 
 #include "support/LLVM.h"
 #include "llvm/Support/JSON.h"
-#include <optional>
-#include <string>
 
 namespace adbg {
 

@@ -2,8 +2,8 @@
 
 #pragma once
 
+#include "support/System.h"
 #include <csetjmp>
-#include <cstdint>
 
 namespace adbg {
 

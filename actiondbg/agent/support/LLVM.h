@@ -3,6 +3,7 @@
 #pragma once
 
 #include "mlir/Support/LLVM.h"
+#include "support/System.h"
 
 namespace llvm {
 class raw_fd_ostream;

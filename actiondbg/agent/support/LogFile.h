@@ -5,8 +5,6 @@
 #include "support/LLVM.h"
 
 #include "llvm/Support/raw_ostream.h"
-#include <memory>
-#include <system_error>
 
 namespace adbg {
 

@@ -3,9 +3,6 @@
 #pragma once
 
 #include "support/LLVM.h"
-#include <map>
-#include <set>
-#include <string>
 
 namespace adbg {
 

@@ -4,11 +4,6 @@
 
 #include "support/LLVM.h"
 #include "llvm/Support/xxhash.h"
-#include <algorithm>
-#include <atomic>
-#include <memory>
-#include <type_traits>
-#include <utility>
 
 namespace adbg {
 

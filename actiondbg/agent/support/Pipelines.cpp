@@ -12,12 +12,6 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/Pass.h"
 #include "llvm/ADT/StringExtras.h"
-#include <fcntl.h>
-#include <map>
-#include <memory>
-#include <set>
-#include <sys/mman.h>
-#include <unistd.h>
 
 namespace adbg {
 

@@ -3,9 +3,6 @@
 #pragma once
 
 #include "mlir/IR/Operation.h"
-#include <optional>
-#include <string>
-#include <vector>
 
 namespace adbg {
 

@@ -2,11 +2,7 @@
 
 #pragma once
 
-#include <cerrno>
-#include <fcntl.h>
-#include <optional>
-#include <string>
-#include <unistd.h>
+#include "support/System.h"
 
 namespace adbg {
 

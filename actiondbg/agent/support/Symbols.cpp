@@ -10,13 +10,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include <cxxabi.h>
 #include <elf.h>
-#include <fcntl.h>
 #include <link.h>
-#include <map>
-#include <mutex>
-#include <optional>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace adbg {
 

@@ -2,15 +2,7 @@
 
 #include "threads/Baton.h"
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <ctime>
-#include <fcntl.h>
 #include <linux/futex.h>
-#include <pthread.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 namespace adbg {
 

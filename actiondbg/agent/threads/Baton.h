@@ -2,9 +2,7 @@
 
 #pragma once
 
-#include <atomic>
-#include <cstdint>
-#include <sys/types.h>
+#include "support/System.h"
 
 namespace adbg {
 

@@ -3,12 +3,6 @@
 #pragma once
 
 #include "support/LLVM.h"
-#include <cstdint>
-#include <deque>
-#include <mutex>
-#include <string>
-#include <unordered_map>
-#include <unordered_set>
 
 namespace adbg {
 

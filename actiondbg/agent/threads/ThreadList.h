@@ -2,12 +2,7 @@
 
 #pragma once
 
-#include <atomic>
-#include <cstdint>
-#include <deque>
-#include <mutex>
-#include <string>
-#include <sys/types.h>
+#include "support/System.h"
 
 namespace adbg {
 

@@ -6,12 +6,7 @@
 #include "support/AgentHeap.h"
 #include "support/ReadFile.h"
 
-#include <cerrno>
-#include <csignal>
 #include <linux/membarrier.h>
-#include <pthread.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 namespace adbg {
 

@@ -6,7 +6,6 @@
 #include "threads/Contexts.h"
 #include "threads/ThreadList.h"
 #include "llvm/Support/JSON.h"
-#include <optional>
 
 namespace adbg {
 

@@ -3,9 +3,6 @@
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/ADT/StringRef.h"
 
-#include <cstdlib>
-#include <unistd.h>
-
 namespace llvm {
 
 void report_bad_alloc_error(const char *reason, bool) {

@@ -5,7 +5,6 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/xxhash.h"
 #include <cctype>
-#include <charconv>
 
 namespace llvm {
 

@@ -3,12 +3,6 @@
 #include "llvm/Support/raw_ostream.h"
 #include "support/FileLimit.h"
 
-#include <cerrno>
-#include <charconv>
-#include <cstdio>
-#include <fcntl.h>
-#include <unistd.h>
-
 namespace llvm {
 
 //===----------------------------------------------------------------------===//

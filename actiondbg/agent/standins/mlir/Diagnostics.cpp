@@ -2,8 +2,6 @@
 
 #include "mlir/IR/Diagnostics.h"
 
-#include <cstdlib>
-
 namespace mlir {
 
 void DiagnosticArgument::print(raw_ostream &os) const {

@@ -4,9 +4,6 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
-#include <array>
-#include <ranges>
-#include <vector>
 
 namespace llvm {
 

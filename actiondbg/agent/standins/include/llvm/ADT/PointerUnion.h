@@ -2,10 +2,8 @@
 
 #pragma once
 
+#include "support/System.h"
 #include "llvm/Support/Casting.h"
-#include <algorithm>
-#include <bit>
-#include <cstdint>
 
 namespace llvm {
 

@@ -4,8 +4,6 @@
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
-#include <algorithm>
-#include <iterator>
 
 namespace llvm {
 

@@ -2,9 +2,7 @@
 
 #pragma once
 
-#include <cstdint>
-#include <type_traits>
-#include <utility>
+#include "support/System.h"
 
 namespace llvm {
 

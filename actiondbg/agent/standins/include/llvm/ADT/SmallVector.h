@@ -3,16 +3,6 @@
 #pragma once
 
 #include "llvm/Support/Compiler.h"
-#include <algorithm>
-#include <cstdint>
-#include <cstdlib>
-#include <cstring>
-#include <initializer_list>
-#include <iterator>
-#include <memory>
-#include <new>
-#include <type_traits>
-#include <utility>
 
 namespace llvm {
 

@@ -4,12 +4,6 @@
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/Compiler.h"
-#include <algorithm>
-#include <charconv>
-#include <cstring>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace llvm {
 

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include <type_traits>
+#include "support/System.h"
 
 namespace llvm {
 

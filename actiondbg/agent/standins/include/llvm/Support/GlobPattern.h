@@ -4,8 +4,6 @@
 
 #include "llvm/ADT/StringRef.h"
 #include <bitset>
-#include <string>
-#include <vector>
 
 namespace llvm {
 

@@ -10,9 +10,6 @@
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
-#include <cstdint>
-#include <string>
-#include <system_error>
 
 namespace llvm {
 

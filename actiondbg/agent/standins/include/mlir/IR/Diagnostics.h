@@ -8,7 +8,6 @@
 #pragma once
 
 #include "mlir/IR/MLIRContext.h"
-#include <string>
 
 namespace mlir {
 

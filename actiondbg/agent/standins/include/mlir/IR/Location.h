@@ -3,7 +3,6 @@
 #pragma once
 
 #include "mlir/IR/BuiltinAttributes.h"
-#include <optional>
 
 namespace mlir {
 

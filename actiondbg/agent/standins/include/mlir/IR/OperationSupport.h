@@ -5,7 +5,6 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/ValueRange.h"
 #include "mlir/Support/TypeID.h"
-#include <optional>
 
 namespace mlir {
 

@@ -4,7 +4,6 @@
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Operation.h"
-#include <memory>
 
 namespace mlir {
 

@@ -4,8 +4,6 @@
 
 #include "mlir/IR/Location.h"
 #include "mlir/IR/Types.h"
-#include <iterator>
-#include <ranges>
 
 namespace mlir {
 

@@ -9,7 +9,6 @@
 
 #include "detour/Hooks.h"
 #include "detour/Binder.h"
-#include "detour/Detour.h"
 #include "detour/Gate.h"
 #include "detour/OtherNames.h"
 #include "interpose/HookedCapabilities.h"

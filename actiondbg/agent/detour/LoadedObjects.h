@@ -3,7 +3,6 @@
 #pragma once
 
 #include "detour/SymbolSet.h"
-#include "support/System.h"
 
 #include <elf.h>
 #include <link.h>

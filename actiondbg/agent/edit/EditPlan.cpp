@@ -5,13 +5,11 @@
 #include "engine/Engine.h"
 #include "interpose/Versions.h"
 #include "requests/IRSearch.h"
-#include "support/AgentHeap.h"
 #include "support/Pipelines.h"
 #include "support/ReadFile.h"
 
 #include "layout/Proof.h"
 
-#include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/Pass.h"
 
 namespace adbg {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "mlir/IR/AsmState.h"
-#include "mlir/IR/Operation.h"
 #include "support/Maps.h"
 
 namespace adbg {

@@ -1,11 +1,8 @@
 //===- Capabilities.cpp - What the agent can do in this process -----------===//
 
-#include "detour/Instances.h"
 #include "engine/Describe.h"
 #include "interpose/HookedCapabilities.h"
 #include "interpose/ReasonListener.h"
-#include "layout/Layout.h"
-#include "layout/ToolFunctions.h"
 #include "support/Connection.h"
 #include "support/OfInstance.h"
 #include "support/Without.h"

@@ -5,7 +5,6 @@
 #include "print/LinePrinter.h"
 #include "support/Locations.h"
 
-#include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringExtras.h"
 
 namespace adbg {

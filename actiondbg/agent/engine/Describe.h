@@ -2,11 +2,7 @@
 
 #pragma once
 
-#include "engine/Frame.h"
 #include "observe/Observer.h"
-#include "support/Traits.h"
-
-#include "llvm/Support/JSON.h"
 
 namespace adbg {
 

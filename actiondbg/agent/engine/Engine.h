@@ -4,14 +4,11 @@
 
 #include "edit/EditPlan.h"
 #include "engine/EndReport.h"
-#include "engine/HitLog.h"
-#include "engine/Notice.h"
 #include "engine/StopLoop.h"
 #include "fork/Forks.h"
 #include "match/Alternative.h"
 #include "match/BreakpointHits.h"
 #include "match/Skips.h"
-#include "observe/ActionVerifier.h"
 #include "observe/ErasedUnits.h"
 #include "observe/KnownNames.h"
 #include "observe/Legalizations.h"
@@ -19,8 +16,6 @@
 #include "record/Recorder.h"
 #include "record/Stages.h"
 #include "record/UpstreamLog.h"
-#include "support/AgentHeap.h"
-#include "support/Traits.h"
 #include "threads/Turn.h"
 
 namespace adbg {

@@ -1,14 +1,10 @@
 //===- EngineThreads.cpp - The engines of threads -------------------------===//
 
-#include "detour/Instances.h"
 #include "engine/Engine.h"
 #include "fork/CrashSignals.h"
 #include "print/InputNames.h"
 #include "print/ValueKeys.h"
-#include "support/AgentHeap.h"
 #include "support/Unwinding.h"
-
-#include "mlir/IR/Diagnostics.h"
 
 using namespace mlir;
 using llvm::StringRef;

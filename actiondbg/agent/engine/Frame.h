@@ -10,8 +10,6 @@
 #include "threads/Contexts.h"
 
 #include "mlir/IR/Action.h"
-#include "mlir/IR/BuiltinAttributes.h"
-#include "mlir/IR/Operation.h"
 
 namespace adbg {
 

@@ -3,7 +3,6 @@
 #include "engine/Describe.h"
 
 #include "mlir/IR/AsmState.h"
-#include "mlir/IR/Operation.h"
 
 namespace adbg {
 

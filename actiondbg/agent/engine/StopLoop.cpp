@@ -5,8 +5,6 @@
 #include "engine/Engine.h"
 #include "print/ValueKeys.h"
 #include "requests/Request.h"
-#include "support/AgentHeap.h"
-#include "support/JsonRpc.h"
 
 namespace adbg {
 

@@ -9,10 +9,8 @@
 #include "engine/Engine.h"
 #include "interpose/Interpose.h"
 #include "layout/Proof.h"
-#include "support/AgentHeap.h"
 #include "support/OfInstance.h"
 #include "support/Symbols.h"
-#include "threads/Contexts.h"
 
 #include "mlir/Pass/Pass.h"
 #include "mlir/Rewrite/PatternApplicator.h"

@@ -4,7 +4,6 @@
 
 #include "engine/Frame.h"
 
-#include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace adbg {

@@ -14,15 +14,11 @@
 #include "interpose/SeenPrograms.h"
 #include "interpose/SuiteProcess.h"
 #include "record/PatternSets.h"
-#include "support/AgentHeap.h"
 #include "support/OfInstance.h"
 #include "support/Pipelines.h"
-#include "support/Traits.h"
 #include "support/Unwinding.h"
 #include "support/Without.h"
 
-#include "mlir/IR/MLIRContext.h"
-#include "mlir/IR/PatternMatch.h"
 #include "mlir/Rewrite/FrozenRewritePatternSet.h"
 
 using namespace adbg;

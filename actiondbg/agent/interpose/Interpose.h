@@ -14,8 +14,6 @@
 #include "detour/Hooks.h"
 #include "interpose/Versions.h"
 #include "support/ExitAtOnce.h"
-#include "llvm/Support/Compiler.h"
-#include "llvm/Support/raw_ostream.h"
 
 /// For functions of the C library, and those that programs call.
 #define ADBG_EXPORT __attribute__((visibility("default"), used))

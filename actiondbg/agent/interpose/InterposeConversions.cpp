@@ -1,6 +1,5 @@
 //===- InterposeConversions.cpp - Dialect conversions ---------------------===//
 
-#include "engine/Engine.h"
 #include "interpose/Interpose.h"
 #include "interpose/LegalizationTrace.h"
 

@@ -1,15 +1,11 @@
 //===- InterposeDrivers.cpp - Functions that drive rewrites and checks ----===//
 
-#include "engine/Engine.h"
 #include "interpose/Interpose.h"
 #include "interpose/LegalizationTrace.h"
 #include "interpose/ReasonListener.h"
-#include "layout/Layout.h"
-#include "support/AgentHeap.h"
 #include "support/Pipelines.h"
 #include "support/Unwinding.h"
 
-#include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Rewrite/PatternApplicator.h"
 #include "mlir/Transforms/DialectConversion.h"

@@ -9,8 +9,6 @@
 #include "engine/Engine.h"
 #include "interpose/Interpose.h"
 #include "interpose/SeenPrograms.h"
-#include "support/AgentHeap.h"
-#include "support/ExitAtOnce.h"
 
 #include <alloca.h>
 #include <cstdarg>

@@ -11,9 +11,6 @@
 #include "engine/Engine.h"
 #include "interpose/Interpose.h"
 #include "print/ValueKeys.h"
-#include "support/AgentHeap.h"
-
-#include "mlir/IR/PatternMatch.h"
 
 using namespace adbg;
 

@@ -4,8 +4,6 @@
 
 #include "engine/Engine.h"
 
-#include "mlir/IR/PatternMatch.h"
-
 namespace adbg {
 
 using CanApply = function_ref<bool(const Pattern &)>;

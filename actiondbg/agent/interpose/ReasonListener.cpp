@@ -2,10 +2,8 @@
 
 #include "interpose/ReasonListener.h"
 #include "observe/PatternChecks.h"
-#include "support/Memo.h"
 #include "support/OfInstance.h"
 #include "support/Without.h"
-#include "threads/Contexts.h"
 
 namespace adbg {
 

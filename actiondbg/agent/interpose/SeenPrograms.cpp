@@ -3,8 +3,6 @@
 #include "interpose/SeenPrograms.h"
 #include "engine/Engine.h"
 #include "interpose/SuiteProcess.h"
-#include "match/Glob.h"
-#include "support/AgentHeap.h"
 #include "support/FileLimit.h"
 #include "support/ReadFile.h"
 

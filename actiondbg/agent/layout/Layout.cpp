@@ -9,14 +9,11 @@
 
 #include "layout/Layout.h"
 #include "layout/Proof.h"
-#include "layout/ToolFunctions.h"
 #include "support/OfInstance.h"
 #include "support/Without.h"
 
 #include "mlir/IR/AsmState.h"
-#include "mlir/IR/Operation.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/raw_ostream.h"
 
 namespace adbg {
 

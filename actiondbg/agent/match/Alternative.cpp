@@ -2,7 +2,6 @@
 
 #include "match/Alternative.h"
 #include "engine/Engine.h"
-#include "observe/PatternNames.h"
 #include "support/Pipelines.h"
 
 #include "mlir/Pass/Pass.h"

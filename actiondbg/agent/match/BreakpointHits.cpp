@@ -3,8 +3,6 @@
 #include "match/BreakpointHits.h"
 #include "observe/PatternNames.h"
 
-#include "mlir/IR/PatternMatch.h"
-
 namespace adbg {
 
 void BreakpointHits::set(std::vector<Breakpoint> all) {

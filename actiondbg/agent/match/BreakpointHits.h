@@ -3,8 +3,6 @@
 #pragma once
 
 #include "engine/HitLog.h"
-#include "engine/Notice.h"
-#include "match/Breakpoint.h"
 
 namespace adbg {
 

@@ -1,7 +1,6 @@
 //===- Condition.cpp - Conditions over the fields of an action ------------===//
 
 #include "match/Condition.h"
-#include "interpose/Versions.h"
 #include "support/Locations.h"
 
 #include "support/Maps.h"

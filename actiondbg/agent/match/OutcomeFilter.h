@@ -4,7 +4,6 @@
 
 #include "engine/Frame.h"
 #include "match/Glob.h"
-#include "support/Fields.h"
 
 namespace adbg {
 

@@ -3,9 +3,7 @@
 #pragma once
 
 #include "match/Spec.h"
-#include "observe/Identity.h"
 #include "support/Maps.h"
-#include "llvm/Support/raw_ostream.h"
 
 namespace adbg {
 

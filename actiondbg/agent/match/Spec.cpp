@@ -4,7 +4,6 @@
 #include "observe/PatternNames.h"
 #include "support/Locations.h"
 
-#include "mlir/IR/PatternMatch.h"
 #include "mlir/Pass/Pass.h"
 
 namespace adbg {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "match/Condition.h"
-#include "support/Fields.h"
 
 namespace adbg {
 

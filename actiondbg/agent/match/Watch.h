@@ -6,7 +6,6 @@
 #include "observe/Changes.h"
 #include "observe/Digest.h"
 #include "observe/Identity.h"
-#include "support/Fields.h"
 
 namespace adbg {
 

@@ -4,8 +4,6 @@
 
 #include "observe/Identity.h"
 
-#include "mlir/IR/Location.h"
-
 namespace adbg {
 
 /// An operation that may have been destroyed since.

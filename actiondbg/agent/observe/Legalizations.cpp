@@ -3,9 +3,7 @@
 #include "observe/Legalizations.h"
 #include "engine/Describe.h"
 #include "engine/Engine.h"
-#include "observe/PatternNames.h"
 #include "print/LinePrinter.h"
-#include "support/AgentHeap.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Rewrite/FrozenRewritePatternSet.h"

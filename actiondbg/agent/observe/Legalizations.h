@@ -13,10 +13,6 @@
 #include "observe/TypeReasons.h"
 #include "support/LogFile.h"
 
-#include "mlir/IR/Diagnostics.h"
-#include "mlir/IR/PatternMatch.h"
-#include "llvm/Support/JSON.h"
-
 namespace adbg {
 
 /// The operations that were not legalized and are asked for, beside those that

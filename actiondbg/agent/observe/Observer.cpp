@@ -4,7 +4,6 @@
 #include "record/Recorder.h"
 #include "record/Stages.h"
 #include "record/UpstreamLog.h"
-#include "support/Traits.h"
 
 #include "mlir/Pass/Pass.h"
 

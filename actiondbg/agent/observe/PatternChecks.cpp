@@ -3,7 +3,6 @@
 #include "observe/PatternChecks.h"
 #include "engine/Engine.h"
 #include "fork/QuietFork.h"
-#include "record/Recorder.h"
 #include "support/Locations.h"
 
 namespace adbg {

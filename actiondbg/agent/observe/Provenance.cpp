@@ -1,7 +1,6 @@
 //===- Provenance.cpp - What new operations are made of -------------------===//
 
 #include "observe/Provenance.h"
-#include "observe/Identity.h"
 #include "record/Recorder.h"
 
 namespace adbg {

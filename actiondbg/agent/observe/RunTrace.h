@@ -10,8 +10,6 @@
 #pragma once
 
 #include "engine/Frame.h"
-#include "observe/Identity.h"
-#include "support/Memo.h"
 
 #include "support/Maps.h"
 #include "llvm/Support/JSON.h"

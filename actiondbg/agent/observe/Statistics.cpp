@@ -3,7 +3,6 @@
 #include "observe/Statistics.h"
 #include "observe/PatternNames.h"
 
-#include "mlir/IR/PatternMatch.h"
 #include "mlir/Pass/Pass.h"
 
 namespace adbg {

@@ -4,7 +4,6 @@
 
 #include "engine/Frame.h"
 #include "support/Maps.h"
-#include "support/Memo.h"
 
 namespace adbg {
 

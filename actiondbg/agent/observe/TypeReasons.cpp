@@ -3,9 +3,6 @@
 #include "observe/TypeReasons.h"
 #include "engine/Describe.h"
 #include "engine/Engine.h"
-#include "fork/Files.h"
-#include "observe/PatternNames.h"
-#include "support/AgentHeap.h"
 #include "support/Symbols.h"
 
 #include "mlir/Transforms/DialectConversion.h"

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "mlir/IR/PatternMatch.h"
-#include "mlir/IR/Types.h"
 #include "llvm/Support/JSON.h"
 
 namespace adbg {

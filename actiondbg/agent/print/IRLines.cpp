@@ -2,7 +2,6 @@
 
 #include "print/IRLines.h"
 #include "engine/Describe.h"
-#include "support/Traits.h"
 
 namespace adbg {
 

@@ -10,8 +10,6 @@
 #include "print/ValueKeys.h"
 
 #include "mlir/IR/AsmState.h"
-#include "support/LLVM.h"
-#include "support/Maps.h"
 
 namespace adbg {
 

@@ -1,7 +1,6 @@
 //===- PatternSets.cpp - The sets of patterns of a process ----------------===//
 
 #include "record/PatternSets.h"
-#include "engine/Frame.h"
 #include "observe/PatternNames.h"
 #include "record/Recorder.h"
 #include "support/FileLimit.h"

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "engine/Frame.h"
-#include "observe/Identity.h"
 #include "record/RecordFile.h"
 
 namespace adbg {

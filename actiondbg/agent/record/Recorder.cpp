@@ -5,8 +5,6 @@
 #include "print/InputNames.h"
 #include "support/Locations.h"
 
-#include "mlir/IR/BuiltinAttributes.h"
-#include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Pass/Pass.h"
 

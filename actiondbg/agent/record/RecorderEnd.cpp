@@ -5,7 +5,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "engine/Engine.h"
-#include "record/Stages.h"
 
 namespace adbg {
 

@@ -3,10 +3,7 @@
 #include "engine/Describe.h"
 #include "engine/Engine.h"
 #include "interpose/Versions.h"
-#include "record/Stages.h"
 #include "support/ReadFile.h"
-
-#include "llvm/Support/JSON.h"
 
 namespace adbg {
 

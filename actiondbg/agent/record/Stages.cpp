@@ -5,7 +5,6 @@
 #include "fork/QuietFork.h"
 #include "print/InputNames.h"
 #include "print/ValueKeys.h"
-#include "support/AgentHeap.h"
 #include "support/ExitAtOnce.h"
 #include "support/Locations.h"
 

@@ -1,12 +1,9 @@
 //===- Alternatives.cpp - Requests about what a fork does otherwise -------===//
 
 #include "engine/Engine.h"
-#include "match/Alternative.h"
 #include "requests/IRSearch.h"
 #include "requests/Request.h"
 #include "support/Pipelines.h"
-
-#include "llvm/Support/raw_ostream.h"
 
 namespace adbg {
 

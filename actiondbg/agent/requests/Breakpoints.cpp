@@ -2,8 +2,6 @@
 
 #include "engine/Describe.h"
 #include "engine/Engine.h"
-#include "match/Breakpoint.h"
-#include "observe/Legalizations.h"
 #include "requests/Request.h"
 
 namespace adbg {

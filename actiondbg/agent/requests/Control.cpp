@@ -1,9 +1,6 @@
 //===- Control.cpp - Requests that resume the tool or skip actions --------===//
 
-#include "edit/EditPlan.h"
 #include "engine/Engine.h"
-#include "engine/Resumption.h"
-#include "match/Skips.h"
 #include "requests/Request.h"
 
 namespace adbg {

@@ -2,7 +2,6 @@
 
 #include "engine/Describe.h"
 #include "engine/Engine.h"
-#include "match/Glob.h"
 #include "requests/IRSearch.h"
 #include "requests/Request.h"
 

@@ -6,8 +6,6 @@
 #include "print/InputNames.h"
 #include "requests/Request.h"
 
-#include "llvm/Support/raw_ostream.h"
-
 namespace adbg {
 
 struct ExcerptArguments {

@@ -1,7 +1,6 @@
 //===- Fork.cpp - Requests about forks of the tool ------------------------===//
 
 #include "engine/Engine.h"
-#include "fork/Forks.h"
 #include "interpose/SeenPrograms.h"
 #include "requests/Request.h"
 #include "support/ExitAtOnce.h"

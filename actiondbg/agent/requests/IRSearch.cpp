@@ -4,7 +4,6 @@
 #include "engine/Frame.h"
 #include "print/ValueKeys.h"
 #include "support/Locations.h"
-#include "support/Traits.h"
 
 #include "mlir/IR/AsmState.h"
 

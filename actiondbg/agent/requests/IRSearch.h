@@ -6,7 +6,6 @@
 #include "support/JsonRpc.h"
 
 #include "mlir/IR/Unit.h"
-#include "llvm/Support/JSON.h"
 
 namespace adbg {
 

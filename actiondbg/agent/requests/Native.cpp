@@ -7,7 +7,6 @@
 
 #include "engine/Engine.h"
 #include "mlir/Pass/Pass.h"
-#include "observe/PatternNames.h"
 #include "requests/Request.h"
 #include "support/Symbols.h"
 

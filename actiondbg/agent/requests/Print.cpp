@@ -13,7 +13,6 @@
 
 #include "mlir/IR/AsmState.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/raw_ostream.h"
 
 namespace adbg {
 

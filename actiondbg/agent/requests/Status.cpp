@@ -3,11 +3,8 @@
 #include "detour/Hooks.h"
 #include "engine/Describe.h"
 #include "engine/Engine.h"
-#include "layout/Layout.h"
 #include "requests/IRSearch.h"
 #include "requests/Request.h"
-
-#include "mlir/IR/MLIRContext.h"
 
 namespace adbg {
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "mlir/Support/LLVM.h"
-#include "support/System.h"
 
 namespace llvm {
 class raw_fd_ostream;

@@ -1,15 +1,12 @@
 //===- Pipelines.cpp - Pass pipelines that the agent runs -----------------===//
 
 #include "support/Pipelines.h"
-#include "detour/Instances.h"
 #include "detour/LoadedObjects.h"
 #include "interpose/Versions.h"
 #include "layout/Proof.h"
 #include "support/AgentHeap.h"
 #include "support/OfInstance.h"
 
-#include "mlir/IR/Diagnostics.h"
-#include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/Pass.h"
 #include "llvm/ADT/StringExtras.h"
 

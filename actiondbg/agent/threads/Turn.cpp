@@ -3,7 +3,6 @@
 #include "threads/Turn.h"
 #include "engine/Engine.h"
 #include "print/ValueKeys.h"
-#include "support/AgentHeap.h"
 #include "support/ReadFile.h"
 
 #include <linux/membarrier.h>

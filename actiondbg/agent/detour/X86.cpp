@@ -14,6 +14,32 @@ namespace {
 /// Opcode maps, as VEX and EVEX prefixes number them; 0 has no escape byte.
 enum Map : uint8_t { OneByte = 0, Escape = 1, Escape38 = 2, Escape3A = 3 };
 
+/// What follows an opcode, by its value: `-` for one that is not known; `.`
+/// nothing; `i` a byte, `w` a word or long, `v` that or, with REX.W, 8 bytes;
+/// `m` operands, `b` with a byte, `z` with a word or long. `c` and `K` are
+/// conditional jumps, `j` and `J` jumps, `C` a call, by a byte or a long; `s` a
+/// short jump; `l` leaves the function, as `r` with two bytes and the padding
+/// `P`; `p` and `N` are padding, the latter with operands. Of the groups `t`,
+/// `f` and `F` the operands say what they are. Prefixes are not looked up.
+constexpr char oneByte[] = "mmmmiw--mmmmiw--mmmmiw--mmmmiw--"
+                           "mmmmiw--mmmmiw--mmmmiw--mmmmiw--"
+                           "----------------................"
+                           "---m----wzib----cccccccccccccccc"
+                           "bz-bmmmmmmmmmmmmp.........------"
+                           "----....iw......iiiiiiiivvvvvvvv"
+                           "bbrl--bz-.--P---mmmm----mmmmmmmm"
+                           "ssss----CJ-j----------tt------fF";
+/// The same behind the escape byte 0f.
+constexpr char escaped[] = "-----------l-m--mmmmmmmmmmmmmmmN"
+                           "--------mmmmmmmm-.--------------"
+                           "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm"
+                           "mmmmmmmmmmmmmmmmbbbbmmm.----mmmm"
+                           "KKKKKKKKKKKKKKKKmmmmmmmmmmmmmmmm"
+                           "--.mbm-----mbmmmmmmmmmmmmmbmmmmm"
+                           "mmbmbbbm........mmmmmmmmmmmmmmmm"
+                           "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm";
+static_assert(sizeof(oneByte) == 257 && sizeof(escaped) == 257);
+
 /// Reads an instruction byte by byte.
 class X86Reader {
 public:
@@ -24,7 +50,11 @@ public:
     if (!readPrefixes() || !readOpcode())
       return {};
     size_t immediate = 0;
-    if (map == OneByte ? !readOneByte(immediate) : !readEscaped(immediate))
+    char kind = map == OneByte    ? oneByte[opcode]
+                : map == Escape   ? escaped[opcode]
+                : map == Escape38 ? 'm'
+                                  : 'b';
+    if (!readRest(kind, immediate))
       return {};
     if (instruction.branch == X86Instruction::Branch::Jump ||
         instruction.branch == X86Instruction::Branch::Conditional ||
@@ -115,180 +145,37 @@ private:
   unsigned extension() const { return (modrm >> 3) & 7; }
   size_t wordOrLong() const { return isWord ? 2 : 4; }
 
-  bool readOneByte(size_t &immediate) {
+  /// Reads what follows an opcode; returns false if its kind is not known.
+  bool readRest(char kind, size_t &immediate) {
     using Branch = X86Instruction::Branch;
-    if (opcode < 0x40) {
-      unsigned kind = opcode & 7;
-      if (kind >= 6)
-        return false; // segment registers, and decimal arithmetic
-      if (kind < 4)
-        readOperands();
-      else
-        immediate = kind == 4 ? 1 : wordOrLong();
-      return true;
-    }
-    if (opcode >= 0x50 && opcode < 0x60)
-      return true; // push, pop
-    if (opcode >= 0x70 && opcode < 0x80) {
-      immediate = 1;
-      instruction.branch = Branch::Conditional;
+    auto isAmong = [=](const char *kinds) { return strchr(kinds, kind); };
+    if (isAmong("mbztfFN"))
+      readOperands();
+    immediate = isAmong("bicsj")  ? 1
+                : kind == 'r'     ? 2
+                : isAmong("CJK")  ? 4
+                : isAmong("zw")   ? wordOrLong()
+                : kind == 'v'     ? (rex & 8 ? 8 : wordOrLong())
+                : kind != 't'     ? 0
+                : extension() > 1 ? 0
+                : opcode == 0xf6  ? 1
+                                  : wordOrLong();
+    bool isIndirect = kind == 'F' && extension() == 4;
+    instruction.branch = isAmong("cK")                  ? Branch::Conditional
+                         : isAmong("jJ")                ? Branch::Jump
+                         : kind == 'C'                  ? Branch::Call
+                         : kind == 's'                  ? Branch::Short
+                         : isAmong("lrP") || isIndirect ? Branch::Leaves
+                                                        : Branch::None;
+    if (instruction.branch == Branch::Conditional)
       instruction.condition = opcode & 15;
-      return true;
-    }
-    if (opcode >= 0xb0 && opcode < 0xc0) {
-      immediate = opcode < 0xb8 ? 1 : rex & 8 ? 8 : wordOrLong();
-      return true;
-    }
-    if (opcode >= 0xd8 && opcode < 0xe0) {
-      readOperands(); // x87
-      return true;
-    }
-    switch (opcode) {
-    case 0x63: // movslq
-    case 0x84 ... 0x8f:
-    case 0xd0 ... 0xd3:
-      readOperands();
-      return true;
-    case 0x68:
-    case 0xa9:
-      immediate = wordOrLong();
-      return true;
-    case 0x69:
-    case 0x81:
-    case 0xc7:
-      readOperands();
-      immediate = wordOrLong();
-      return true;
-    case 0x6a:
-    case 0xa8:
-      immediate = 1;
-      return true;
-    case 0x6b:
-    case 0x80:
-    case 0x83:
-    case 0xc0:
-    case 0xc1:
-    case 0xc6:
-      readOperands();
-      immediate = 1;
-      return true;
-    case 0x90:
-      instruction.isPadding = true;
-      return true;
-    case 0x91 ... 0x99:
-    case 0xa4 ... 0xa7:
-    case 0xaa ... 0xaf:
-      return true;
-    case 0xc9: // leave
-      return true;
-    case 0xc2:
-      immediate = 2;
-      instruction.branch = Branch::Leaves;
-      return true;
-    case 0xc3:
-      instruction.branch = Branch::Leaves;
-      return true;
-    case 0xcc:
-      instruction.isPadding = true;
-      instruction.branch = Branch::Leaves;
-      return true;
-    case 0xe0 ... 0xe3:
-      immediate = 1;
-      instruction.branch = Branch::Short;
-      return true;
-    case 0xe8:
-    case 0xe9:
-      if (isWord)
-        return false;
-      immediate = 4;
-      instruction.branch = opcode == 0xe8 ? Branch::Call : Branch::Jump;
-      return true;
-    case 0xeb:
-      immediate = 1;
-      instruction.branch = Branch::Jump;
-      return true;
-    case 0xf6:
-    case 0xf7:
-      readOperands();
-      if (extension() < 2) // test
-        immediate = opcode == 0xf6 ? 1 : wordOrLong();
-      return true;
-    case 0xfe:
-      readOperands();
+    instruction.isPadding = isAmong("pPN");
+    if (kind == 'f')
       return extension() < 2;
-    case 0xff:
-      readOperands();
-      if (extension() == 4)
-        instruction.branch = Branch::Leaves;
+    if (kind == 'F')
       return extension() != 3 && extension() != 5 && extension() != 7;
-    default:
-      return false;
-    }
-  }
-
-  bool readEscaped(size_t &immediate) {
-    using Branch = X86Instruction::Branch;
-    if (map == Escape38) {
-      readOperands();
-      return true;
-    }
-    if (map == Escape3A) {
-      readOperands();
-      immediate = 1;
-      return true;
-    }
-    switch (opcode) {
-    case 0x0b: // ud2
-      instruction.branch = Branch::Leaves;
-      return true;
-    case 0x0d:
-    case 0x10 ... 0x1d:
-    case 0x28 ... 0x2f:
-    case 0x40 ... 0x6f:
-    case 0x74 ... 0x76:
-    case 0x7c ... 0x7f:
-    case 0x90 ... 0x9f:
-    case 0xa3:
-    case 0xa5:
-    case 0xab:
-    case 0xad ... 0xb9:
-    case 0xbb ... 0xc1:
-    case 0xc3:
-    case 0xc7:
-    case 0xd0 ... 0xff:
-      readOperands();
-      return true;
-    case 0x1e: // endbr64 too
-      readOperands();
-      return true;
-    case 0x1f:
-      instruction.isPadding = true;
-      readOperands();
-      return true;
-    case 0x70 ... 0x73:
-    case 0xa4:
-    case 0xac:
-    case 0xba:
-    case 0xc2:
-    case 0xc4 ... 0xc6:
-      readOperands();
-      immediate = 1;
-      return true;
-    case 0x77:
-    case 0xa2: // cpuid
-    case 0x31: // rdtsc
-    case 0xc8 ... 0xcf:
-      return true;
-    case 0x80 ... 0x8f:
-      if (isVector || isWord)
-        return false;
-      immediate = 4;
-      instruction.branch = Branch::Conditional;
-      instruction.condition = opcode & 15;
-      return true;
-    default:
-      return false;
-    }
+    bool isOther = isAmong("CJK") && (isWord || isVector);
+    return kind != '-' && !isOther;
   }
 
   void readDistance(size_t bytesOfIt) {

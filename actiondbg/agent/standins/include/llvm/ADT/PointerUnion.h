@@ -7,23 +7,11 @@
 
 namespace llvm {
 
-/// How a type becomes an address, and how many of its low bits are zero.
-template <typename T> struct PointerLikeTypeTraits;
-
-template <typename T> struct PointerLikeTypeTraits<T *> {
-  static void *getAsVoidPointer(T *pointer) {
-    return const_cast<void *>(static_cast<const void *>(pointer));
-  }
-  static T *getFromVoidPointer(void *pointer) {
-    return static_cast<T *>(pointer);
-  }
-  static constexpr int NumLowBitsAvailable = std::countr_zero(alignof(T));
-};
-
 /// Crosses into the tool: an address whose highest spare bits tell the kind.
+/// The kinds are pointers, and handles that hold one; all have three spare
+/// bits.
 template <typename... Kinds> class PointerUnion {
-  static constexpr int spareBits =
-      std::min({PointerLikeTypeTraits<Kinds>::NumLowBitsAvailable...});
+  static constexpr int spareBits = 3;
   static constexpr int kindBits = std::bit_width(sizeof...(Kinds) - 1);
   static constexpr int shift = spareBits - kindBits;
   static constexpr uintptr_t kindMask = ((uintptr_t(1) << kindBits) - 1)
@@ -41,16 +29,19 @@ template <typename... Kinds> class PointerUnion {
   }
   template <typename Kind>
   static constexpr bool isKind = (std::is_same_v<Kind, Kinds> || ...);
+  template <typename Kind> static uintptr_t addressOf(Kind one) {
+    if constexpr (std::is_pointer_v<Kind>)
+      return reinterpret_cast<uintptr_t>(one);
+    else
+      return reinterpret_cast<uintptr_t>(one.getImpl());
+  }
   void *pointer() const { return reinterpret_cast<void *>(bits & ~kindMask); }
 
 public:
   PointerUnion() = default;
   PointerUnion(std::nullptr_t) {}
   template <typename Kind, typename = std::enable_if_t<isKind<Kind>>>
-  PointerUnion(Kind one)
-      : bits(reinterpret_cast<uintptr_t>(
-                 PointerLikeTypeTraits<Kind>::getAsVoidPointer(one)) |
-             indexOf<Kind>() << shift) {}
+  PointerUnion(Kind one) : bits(addressOf(one) | indexOf<Kind>() << shift) {}
 
   bool isNull() const { return !pointer(); }
   explicit operator bool() const { return pointer(); }
@@ -58,7 +49,10 @@ public:
     return (bits & kindMask) >> shift == indexOf<Kind>();
   }
   template <typename Kind> Kind get() const {
-    return PointerLikeTypeTraits<Kind>::getFromVoidPointer(pointer());
+    if constexpr (std::is_pointer_v<Kind>)
+      return static_cast<Kind>(pointer());
+    else
+      return Kind::getFromOpaquePointer(pointer());
   }
   void *getOpaqueValue() const { return reinterpret_cast<void *>(bits); }
 

@@ -2,7 +2,6 @@
 
 #pragma once
 
-#include "mlir/IR/OpFoldResult.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/PointerUnion.h"
 
@@ -16,5 +15,12 @@ public:
   void print(raw_ostream &os, const OpPrintingFlags &flags) const;
 };
 static_assert(sizeof(IRUnit) == sizeof(void *));
+
+/// The result of a fold.
+class OpFoldResult : public llvm::PointerUnion<Attribute, Value> {
+public:
+  using PointerUnion::PointerUnion;
+};
+static_assert(sizeof(OpFoldResult) == sizeof(void *));
 
 } // namespace mlir

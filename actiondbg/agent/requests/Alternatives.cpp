@@ -45,6 +45,7 @@ static Answer<NoResult> setAlternative(Engine &engine,
   engine.alternative = std::move(arguments.alternative);
   return NoResult();
 }
+ADBG_REQUEST("alternative/set", setAlternative)
 
 struct RunAroundArguments {
   std::vector<std::string> before, instead, after;
@@ -74,6 +75,7 @@ static Answer<NoResult> runAround(Engine &engine,
   rare.after = std::move(arguments.after);
   return NoResult();
 }
+ADBG_REQUEST("pass/around", runAround)
 
 static Object census(const Engine &engine, const TextMap<int64_t> &operations) {
   Array rules;
@@ -107,6 +109,7 @@ static Answer<Object> getCensus(Engine &engine) {
   countOperations(root, counts);
   return census(engine, counts);
 }
+ADBG_REQUEST("census", getCensus, readsIR)
 
 static Object namesOf(const std::vector<std::string> &passes) {
   Array names;
@@ -125,6 +128,7 @@ static Answer<Object> getPasses(Engine &) {
     return namesOf(makeablePasses());
   return answer;
 }
+ADBG_REQUEST("passes", getPasses)
 
 /// Returns a pass as pipelines for `root`: on `root` itself, and on the
 /// isolated operations right inside it, of which a pass may need one.
@@ -188,16 +192,6 @@ static Answer<Object> tryPass(Engine &engine, TryPassArguments &arguments) {
                 {"counts", Object{}},
                 {"error", first.value_or("")}};
 }
-
-Requests alternativeRequests() {
-  static constexpr Request all[] = {
-      {"alternative/set", by<setAlternative>},
-      {"pass/around", by<runAround>},
-      {"census", by<getCensus>, readsIR},
-      {"passes", by<getPasses>},
-      {"pass/try", by<tryPass>},
-  };
-  return all;
-}
+ADBG_REQUEST("pass/try", tryPass)
 
 } // namespace adbg

@@ -19,11 +19,13 @@ static Answer<NoResult> setBreakpoints(Engine &engine,
   engine.breakpoints.set(std::move(arguments.breakpoints));
   return NoResult();
 }
+ADBG_REQUEST("breakpoints/set", setBreakpoints)
 
 /// breakpoints/hits: how often each breakpoint was hit.
 static Answer<Object> getHits(Engine &engine) {
   return Object{{"hits", describeHits(engine.breakpoints.all())}};
 }
+ADBG_REQUEST("breakpoints/hits", getHits)
 
 struct OpenLogArguments {
   std::string path;
@@ -40,6 +42,7 @@ static Answer<NoResult> openLog(Engine &engine, OpenLogArguments &arguments) {
     return notWritten(arguments.path, error);
   return NoResult();
 }
+ADBG_REQUEST("log/open", openLog)
 
 /// log/close: closes that file, and reports whether all was written.
 static Answer<NoResult> closeLog(Engine &engine) {
@@ -49,6 +52,7 @@ static Answer<NoResult> closeLog(Engine &engine) {
     return RequestError(FileNotWritten, "writing the log failed");
   return NoResult();
 }
+ADBG_REQUEST("log/close", closeLog)
 
 //===----------------------------------------------------------------------===//
 // The log of dialect conversions
@@ -74,6 +78,7 @@ openLegalizations(Engine &engine, OpenLegalizationsArguments &arguments) {
     return notWritten(arguments.path, error);
   return NoResult();
 }
+ADBG_REQUEST("legalizations/open", openLegalizations)
 
 /// legalizations/close
 static Answer<NoResult> closeLegalizations(Engine &engine) {
@@ -83,17 +88,6 @@ static Answer<NoResult> closeLegalizations(Engine &engine) {
     return RequestError(FileNotWritten, "writing the legalizations failed");
   return NoResult();
 }
-
-Requests breakpointRequests() {
-  static constexpr Request all[] = {
-      {"breakpoints/set", by<setBreakpoints>},
-      {"breakpoints/hits", by<getHits>},
-      {"log/open", by<openLog>},
-      {"log/close", by<closeLog>},
-      {"legalizations/open", by<openLegalizations>},
-      {"legalizations/close", by<closeLegalizations>},
-  };
-  return all;
-}
+ADBG_REQUEST("legalizations/close", closeLegalizations)
 
 } // namespace adbg

@@ -69,6 +69,7 @@ static Answer<NoResult> resumeTool(Engine &engine, ResumeArguments &arguments) {
   engine.stops.resume(std::move(next));
   return NoResult();
 }
+ADBG_REQUEST("resume", resumeTool)
 
 //===----------------------------------------------------------------------===//
 // Skips and plans
@@ -81,6 +82,7 @@ static Answer<Object> getSkips(Engine &engine) {
     ordinals.push_back(int64_t(one));
   return Object{{"ordinals", std::move(ordinals)}};
 }
+ADBG_REQUEST("skips/get", getSkips)
 
 static std::vector<uint64_t> ordinals(Fields &fields, const Array *list) {
   std::vector<uint64_t> all;
@@ -126,6 +128,7 @@ static Answer<Object> setSkips(Engine &engine, SetSkipsArguments &arguments) {
   frame->skipped = engine.skips.wants(*frame);
   return Object{{"skipped", frame->skipped}};
 }
+ADBG_REQUEST("skips/set", setSkips)
 
 struct SetPlanArguments {
   std::string record;
@@ -144,15 +147,6 @@ static Answer<NoResult> setPlan(Engine &engine, SetPlanArguments &arguments) {
   engine.skips.plan->begin(engine.innermost, engine.stops.isBeforeInnermost());
   return NoResult();
 }
-
-Requests controlRequests() {
-  static constexpr Request all[] = {
-      {"resume", by<resumeTool>},
-      {"skips/get", by<getSkips>},
-      {"skips/set", by<setSkips>},
-      {"plan/set", by<setPlan>},
-  };
-  return all;
-}
+ADBG_REQUEST("plan/set", setPlan)
 
 } // namespace adbg

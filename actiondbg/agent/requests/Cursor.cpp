@@ -42,6 +42,7 @@ static Answer<Object> getCursor(Engine &engine) {
     return noCursor(engine);
   return describeCursor(engine);
 }
+ADBG_REQUEST("cursor/get", getCursor, readsIR)
 
 //===----------------------------------------------------------------------===//
 // Links between operations
@@ -93,6 +94,7 @@ static Answer<Object> getLinks(Engine &engine, GetLinksArguments &arguments) {
     return Object{{"units", std::move(units)}};
   });
 }
+ADBG_REQUEST("cursor/links", getLinks, readsIR)
 
 //===----------------------------------------------------------------------===//
 // Moves
@@ -279,6 +281,7 @@ static Answer<Object> moveCursor(Engine &engine,
     return describeCursor(engine);
   return moveAround(engine, arguments);
 }
+ADBG_REQUEST("cursor/move", moveCursor, readsIR)
 
 //===----------------------------------------------------------------------===//
 // Counting
@@ -312,15 +315,6 @@ static Answer<Object> countMatching(Engine &engine,
   });
   return Object{{"count", count}};
 }
-
-Requests cursorRequests() {
-  static constexpr Request all[] = {
-      {"cursor/get", by<getCursor>, readsIR},
-      {"cursor/move", by<moveCursor>, readsIR},
-      {"cursor/links", by<getLinks>, readsIR},
-      {"count", by<countMatching>, readsIR},
-  };
-  return all;
-}
+ADBG_REQUEST("count", countMatching, readsIR)
 
 } // namespace adbg

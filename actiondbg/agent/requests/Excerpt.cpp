@@ -90,6 +90,7 @@ static Answer<Object> getExcerpt(Engine &engine, ExcerptArguments &arguments) {
     return RequestError(UnitErased, "there is no IR unit at this stop");
   return answerInFork([&] { return describeExcerpt(arguments, unit); });
 }
+ADBG_REQUEST("excerpt", getExcerpt, readsIR)
 
 struct ValueNamesArguments {
   int64_t id, most;
@@ -120,6 +121,7 @@ static Answer<Object> writeValueNames(Engine &,
     return Object{{"written", true}};
   });
 }
+ADBG_REQUEST("values", writeValueNames, readsIR)
 
 struct FindNamedArguments {
   std::string name;
@@ -141,14 +143,6 @@ static Answer<Object> findNamed(Engine &engine, FindNamedArguments &arguments) {
   uint32_t scope = op ? ids.of(scopeOf(op)) : 0;
   return Object{{"scope", idOrNull(scope)}, {"values", std::move(values)}};
 }
-
-Requests excerptRequests() {
-  static constexpr Request all[] = {
-      {"excerpt", by<getExcerpt>, readsIR},
-      {"values", by<writeValueNames>, readsIR},
-      {"values/named", by<findNamed>, readsIR},
-  };
-  return all;
-}
+ADBG_REQUEST("values/named", findNamed, readsIR)
 
 } // namespace adbg

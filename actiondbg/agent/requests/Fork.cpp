@@ -50,6 +50,7 @@ static Answer<Object> forkTool(Engine &engine, ForkArguments &arguments) {
     return RequestError(NoAnswer, "the tool cannot be forked");
   return Object{{"pid", int64_t(pid)}};
 }
+ADBG_REQUEST("fork", forkTool)
 
 struct ExitArguments {
   int64_t status;
@@ -63,6 +64,7 @@ static Answer<NoResult> exitAs(Engine &, ExitArguments &arguments) {
     dieOf(int(-arguments.status));
   exitAtOnce(int(arguments.status));
 }
+ADBG_REQUEST("exit", exitAs)
 
 /// settle: truncates the tool's files to the output of this timeline.
 static Answer<Object> settleFiles(Engine &engine) {
@@ -72,6 +74,7 @@ static Answer<Object> settleFiles(Engine &engine) {
   return Object{{"remade", Array(settled.remade)},
                 {"lost", Array(settled.lost)}};
 }
+ADBG_REQUEST("settle", settleFiles)
 
 struct FollowArguments {
   std::vector<std::string> files;
@@ -84,6 +87,7 @@ static Answer<NoResult> followFiles(Engine &engine,
   engine.forks.files.follow(arguments.files);
   return NoResult();
 }
+ADBG_REQUEST("follow", followFiles)
 
 //===----------------------------------------------------------------------===//
 // Recordings of a fork
@@ -107,6 +111,7 @@ static Answer<NoResult> openRecording(Engine &engine,
     return notWritten(arguments.path, {errno, std::generic_category()});
   return NoResult();
 }
+ADBG_REQUEST("recording/open", openRecording)
 
 /// recording/stage: adds the IR as it is now.
 static Answer<NoResult> recordStage(Engine &engine) {
@@ -116,6 +121,7 @@ static Answer<NoResult> recordStage(Engine &engine) {
     return RequestError(NoAnswer, "there is no IR outside of actions");
   return NoResult();
 }
+ADBG_REQUEST("recording/stage", recordStage)
 
 /// recording/close
 static Answer<NoResult> closeRecording(Engine &) {
@@ -124,18 +130,6 @@ static Answer<NoResult> closeRecording(Engine &) {
   Recorder::finish(0);
   return NoResult();
 }
-
-Requests forkRequests() {
-  static constexpr Request all[] = {
-      {"fork", by<forkTool>},
-      {"settle", by<settleFiles>},
-      {"follow", by<followFiles>},
-      {"exit", by<exitAs>},
-      {"recording/open", by<openRecording>},
-      {"recording/stage", by<recordStage>},
-      {"recording/close", by<closeRecording>},
-  };
-  return all;
-}
+ADBG_REQUEST("recording/close", closeRecording)
 
 } // namespace adbg

@@ -138,12 +138,6 @@ static Answer<Object> prepareNative(Engine &engine,
       functions.push_back(describeFunction(function));
   return Object{{"functions", std::move(functions)}};
 }
-
-Requests nativeRequests() {
-  static constexpr Request all[] = {
-      {"native/prepare", by<prepareNative>},
-  };
-  return all;
-}
+ADBG_REQUEST("native/prepare", prepareNative)
 
 } // namespace adbg

@@ -236,12 +236,6 @@ static Answer<Object> printIR(Engine &engine, PrintArguments &arguments) {
     return answerInFork([&] { return printTo(engine, arguments, root, os); });
   return printTo(engine, arguments, root, os);
 }
-
-Requests printRequests() {
-  static constexpr Request all[] = {
-      {"print", by<printIR>, readsIR},
-  };
-  return all;
-}
+ADBG_REQUEST("print", printIR, readsIR)
 
 } // namespace adbg

@@ -22,7 +22,8 @@ struct NoResult {};
 inline Json toJSON(NoResult) { return Object{}; }
 
 /// A request of the front end, which is answered while the tool is stopped.
-struct Request {
+/// Aligned so that the linker leaves no room between two.
+struct alignas(32) Request {
   StringRef method;
   Answer<Json> (*answer)(Engine &engine, Fields &fields);
   /// Whether it reads IR, or calls functions of the tool with it.
@@ -53,18 +54,11 @@ template <auto handler> Answer<Json> by(Engine &engine, Fields &fields) {
   return answerBy(handler, engine, fields);
 }
 
-/// The requests of each topic, at the end of its file.
-using Requests = ArrayRef<Request>;
-Requests alternativeRequests();
-Requests breakpointRequests();
-Requests controlRequests();
-Requests cursorRequests();
-Requests excerptRequests();
-Requests forkRequests();
-Requests nativeRequests();
-Requests printRequests();
-Requests stackRequests();
-Requests statusRequests();
+/// Enters a request into the table, behind its handler.
+#define ADBG_REQUEST(METHOD, HANDLER, ...)                                     \
+  __attribute__((section("adbg_requests"),                                     \
+                 used)) static const Request HANDLER##Request = {              \
+      METHOD, by<HANDLER> __VA_OPT__(, ) __VA_ARGS__};
 
 RequestError notWritten(const std::string &path, std::error_code error);
 /// Why there is no IR at this stop.

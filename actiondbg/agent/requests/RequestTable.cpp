@@ -3,18 +3,21 @@
 #include "engine/Engine.h"
 #include "requests/Request.h"
 
+extern "C" {
+/// The section of the requests, from the linker.
+extern const adbg::Request __start_adbg_requests[]
+    __attribute__((visibility("hidden")));
+extern const adbg::Request __stop_adbg_requests[]
+    __attribute__((visibility("hidden")));
+}
+
 namespace adbg {
 
-static Requests togetherRequests();
-
 static const Request *findRequest(StringRef method) {
-  for (auto *topic :
-       {alternativeRequests, breakpointRequests, controlRequests,
-        cursorRequests, excerptRequests, forkRequests, nativeRequests,
-        printRequests, stackRequests, statusRequests, togetherRequests})
-    for (const Request &one : topic())
-      if (one.method == method)
-        return &one;
+  for (const Request &one :
+       ArrayRef(__start_adbg_requests, __stop_adbg_requests))
+    if (one.method == method)
+      return &one;
   return nullptr;
 }
 
@@ -95,13 +98,7 @@ static Answer<Object> getTogether(Engine &engine,
     return Object{{"answers", std::move(answers)}};
   });
 }
-
-static Requests togetherRequests() {
-  static constexpr Request all[] = {
-      {"together", by<getTogether>, readsIR},
-  };
-  return all;
-}
+ADBG_REQUEST("together", getTogether, readsIR)
 
 std::optional<Json> answerLine(Engine &engine, StringRef line) {
   Envelope envelope = Envelope::open(line);

@@ -40,6 +40,7 @@ static Answer<Object> getBacktrace(Engine &engine,
     return describeStack(engine, false);
   return answerInFork([&] { return describeStack(engine, true); });
 }
+ADBG_REQUEST("backtrace", getBacktrace, readsIR)
 
 struct SelectFrameArguments {
   int64_t index;
@@ -59,6 +60,7 @@ static Answer<Object> selectFrame(Engine &engine,
   engine.stops.select(frame);
   return answerInFork([&] { return describeFrame(*frame, arguments.index); });
 }
+ADBG_REQUEST("frame/select", selectFrame, readsIR)
 
 /// action: the details of the selected action.
 static Answer<Object> getAction(Engine &engine) {
@@ -70,6 +72,7 @@ static Answer<Object> getAction(Engine &engine) {
   return answerInFork(
       [&] { return describeAction(*engine.stops.selected, index, inside); });
 }
+ADBG_REQUEST("action", getAction, readsIR)
 
 /// context: the IR units of the selected action.
 static Answer<Object> getContext(Engine &engine) {
@@ -78,6 +81,7 @@ static Answer<Object> getContext(Engine &engine) {
   return answerInFork(
       [&] { return Object{{"units", describeUnits(*engine.stops.selected)}}; });
 }
+ADBG_REQUEST("context", getContext, readsIR)
 
 /// Sets `counts` to the changes of the running action of a frame.
 static void countChanges(const Engine &engine, const Frame &frame, bool nested,
@@ -135,6 +139,7 @@ static Answer<Object> getChanges(Engine &engine,
                 {"forgotten", forgotten},
                 {"undated", 0}};
 }
+ADBG_REQUEST("changes", getChanges, readsIR)
 
 /// Removes the blanks that MLIR writes for options without a value.
 static std::string withoutEmptyOptions(StringRef text) {
@@ -166,17 +171,6 @@ static Answer<Object> getPipeline(Engine &engine) {
     text.insert(0, op->getName().getStringRef() + "(").append(")");
   return Object{{"text", text}};
 }
-
-Requests stackRequests() {
-  static constexpr Request all[] = {
-      {"backtrace", by<getBacktrace>, readsIR},
-      {"frame/select", by<selectFrame>, readsIR},
-      {"action", by<getAction>, readsIR},
-      {"context", by<getContext>, readsIR},
-      {"changes", by<getChanges>, readsIR},
-      {"pipeline", by<getPipeline>, readsIR},
-  };
-  return all;
-}
+ADBG_REQUEST("pipeline", getPipeline, readsIR)
 
 } // namespace adbg

@@ -22,16 +22,19 @@ static Answer<Object> getStatus(Engine &engine) {
                 {"threading", engine.wantsThreads},
                 {"tracked", int64_t(tracked)}};
 }
+ADBG_REQUEST("status", getStatus)
 
 /// contexts: the MLIR contexts of the process.
 static Answer<Object> getContexts(Engine &engine) {
   return Object{{"contexts", engine.turns.describeContexts()}};
 }
+ADBG_REQUEST("contexts", getContexts)
 
 /// threads: the threads that ran actions.
 static Answer<Object> getThreads(Engine &engine) {
   return Object{{"threads", engine.turns.describeThreads()}};
 }
+ADBG_REQUEST("threads", getThreads)
 
 //===----------------------------------------------------------------------===//
 // Names
@@ -110,6 +113,7 @@ static Answer<Object> getNames(Engine &engine, GetNamesArguments &arguments) {
     list.push_back(name);
   return Object{{"names", std::move(list)}};
 }
+ADBG_REQUEST("names", getNames)
 
 /// statistics: counts and time by tag and name.
 static Answer<Object> getStatistics(Engine &engine) {
@@ -130,6 +134,7 @@ static Answer<Object> getStatistics(Engine &engine) {
   return Object{{"rows", std::move(rows)},
                 {"uncounted", int64_t(engine.observer.uncounted)}};
 }
+ADBG_REQUEST("statistics", getStatistics)
 
 //===----------------------------------------------------------------------===//
 // Options
@@ -180,6 +185,7 @@ static Answer<NoResult> setOptions(Engine &engine,
         checkpoints->socket, checkpoints->milliseconds, checkpoints->megabytes);
   return NoResult();
 }
+ADBG_REQUEST("options/set", setOptions)
 
 //===----------------------------------------------------------------------===//
 // What the agent has learned of the tool
@@ -234,15 +240,6 @@ static Answer<Object> getFacts(Engine &) {
   result["functions"] = std::move(functions);
   return result;
 }
-
-Requests statusRequests() {
-  static constexpr Request all[] = {
-      {"status", by<getStatus>},         {"contexts", by<getContexts>},
-      {"threads", by<getThreads>},       {"names", by<getNames>},
-      {"statistics", by<getStatistics>}, {"options/set", by<setOptions>},
-      {"facts", by<getFacts>},
-  };
-  return all;
-}
+ADBG_REQUEST("facts", getFacts)
 
 } // namespace adbg

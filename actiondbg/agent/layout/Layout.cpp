@@ -333,15 +333,11 @@ bool isTelling(AttributeClass kind, const AttributeStorage *attribute) {
   uintptr_t words[4];
   if (!readMemory(attribute, words, sizeof(words)))
     return false;
-  switch (kind) {
-  case AttributeClass::String:
+  if (kind == AttributeClass::String)
     return words[2] && words[3];
-  case AttributeClass::Dictionary:
-  case AttributeClass::FusedLocation:
-    return words[1] && words[2];
-  default:
-    return true;
-  }
+  bool isList = kind == AttributeClass::Dictionary ||
+                kind == AttributeClass::FusedLocation;
+  return !isList || (words[1] && words[2]);
 }
 
 /// Returns why a part of an attribute is not what the tool prints of it.
@@ -360,12 +356,19 @@ std::string checkPart(StringRef whole, const AttributeStorage *part) {
   return agrees ? "" : "the part " + text + " is not in " + whole.str();
 }
 
-std::string checkName(StringRef whole, const StringStorage *name) {
+std::string checkPart(StringRef whole, const StringStorage *name) {
   std::string text;
   raw_string_ostream os(text);
   llvm::printEscapedString(name->value, os);
   bool agrees = whole.empty() || whole.contains(os.str());
   return agrees ? "" : "the text " + text + " is not in " + whole.str();
+}
+
+template <typename... Parts>
+std::string checkParts(StringRef whole, Parts... parts) {
+  std::string why;
+  ((why.empty() ? why = checkPart(whole, parts) : why), ...);
+  return why;
 }
 
 /// Returns why the parts that are read of an attribute are not in the text that
@@ -374,55 +377,41 @@ std::string checkName(StringRef whole, const StringStorage *name) {
 std::string checkStorage(AttributeClass kind,
                          const AttributeStorage *attribute) {
   std::string whole, why;
-  auto note = [&](std::string one) {
-    if (why.empty())
-      why = std::move(one);
-  };
   raw_string_ostream os(whole);
   if (Layout::offsets.canPrint)
     Attribute(attribute).print(os);
   os.flush();
   switch (kind) {
   case AttributeClass::String:
-    note(checkName(whole, static_cast<const StringStorage *>(attribute)));
-    break;
+    return checkPart(whole, static_cast<const StringStorage *>(attribute));
   case AttributeClass::Dictionary: {
     auto *all = static_cast<const DictionaryStorage *>(attribute);
-    for (size_t i = 0; i < all->size && why.empty(); ++i) {
-      note(checkName(whole, all->begin[i].name));
-      note(checkPart(whole, all->begin[i].value));
-    }
-    break;
+    for (size_t i = 0; i < all->size && why.empty(); ++i)
+      why = checkParts(whole, all->begin[i].name, all->begin[i].value);
+    return why;
   }
   case AttributeClass::FileLocation:
     return checkLocation(Location(attribute));
   case AttributeClass::FusedLocation: {
     auto *all = static_cast<const FusedStorage *>(attribute);
     for (size_t i = 0; i < all->size && why.empty(); ++i)
-      note(checkPart(whole, all->begin[i]));
-    break;
+      why = checkPart(whole, all->begin[i]);
+    return why;
   }
   case AttributeClass::CallSiteLocation: {
     auto *both = static_cast<const CallSiteStorage *>(attribute);
-    note(checkPart(whole, both->callee));
-    note(checkPart(whole, both->caller));
-    break;
+    return checkParts(whole, both->callee, both->caller);
   }
   case AttributeClass::NameLocation: {
     auto *named = static_cast<const NameStorage *>(attribute);
-    note(checkName(whole, named->name));
-    note(checkPart(whole, named->child));
-    break;
+    return checkParts(whole, named->name, named->child);
   }
   case AttributeClass::OpaqueLocation:
-    note(checkPart(whole,
-                   static_cast<const OpaqueStorage *>(attribute)->fallback));
-    break;
-  case AttributeClass::Other:
-  case AttributeClass::UnknownLocation:
-    break;
+    return checkPart(whole,
+                     static_cast<const OpaqueStorage *>(attribute)->fallback);
+  default:
+    return "";
   }
-  return why;
 }
 
 /// Returns an operation that is quickly printed: `root`, or one in it.
@@ -529,20 +518,10 @@ void Layout::fail(Check check, std::string why) {
 }
 
 StringRef Layout::capabilityOf(Check check) {
-  switch (check) {
-  case Check::Regions:
-    return "cursor";
-  case Check::Values:
-    return "values";
-  case Check::Locations:
-    return "location";
-  case Check::Printing:
-    return "print";
-  case Check::Operations:
-  case Check::Lines:
-    return "";
-  }
-  return "";
+  // In the order of Check.
+  static constexpr StringRef names[] = {"",         "cursor", "values",
+                                        "location", "print",  ""};
+  return names[static_cast<unsigned>(check)];
 }
 
 /// Reads nothing that the user has switched off.

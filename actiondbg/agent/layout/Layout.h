@@ -86,26 +86,17 @@ private:
   static void fail(Check check, std::string why);
   static void switchOff();
   static Fact *factOf(AttributeClass kind) {
-    switch (kind) {
-    case AttributeClass::String:
-      return &facts::string;
-    case AttributeClass::Dictionary:
-      return &facts::dictionary;
-    case AttributeClass::FileLocation:
-      return &facts::fileLocation;
-    case AttributeClass::FusedLocation:
-      return &facts::fusedLocation;
-    case AttributeClass::CallSiteLocation:
-      return &facts::callSiteLocation;
-    case AttributeClass::NameLocation:
-      return &facts::nameLocation;
-    case AttributeClass::OpaqueLocation:
-      return &facts::opaqueLocation;
-    case AttributeClass::Other:
-    case AttributeClass::UnknownLocation:
-      return nullptr;
-    }
-    return nullptr;
+    // In the order of AttributeClass.
+    static Fact *const all[] = {nullptr,
+                                &facts::string,
+                                &facts::dictionary,
+                                &facts::fileLocation,
+                                &facts::fusedLocation,
+                                &facts::callSiteLocation,
+                                &facts::nameLocation,
+                                &facts::opaqueLocation,
+                                nullptr};
+    return all[static_cast<unsigned>(kind)];
   }
   static bool triesStorage(Fact &fact, AttributeClass kind,
                            const AttributeStorage *attribute);

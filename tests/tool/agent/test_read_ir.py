@@ -19,7 +19,7 @@ from tests.paths import GOLDEN, INPUTS, ROOT
 AGENT = ROOT / "actiondbg/agent"
 STAND_INS = AGENT / "standins"
 SHARED = ("print/ValueKeys", "observe/Identity", "support/Traits", "support/Locations")
-OBJECTS = ("Instances", "LoadedObjects", "SymbolSet")
+OBJECTS = ("Instances", "LoadedObjects")
 INPUT_FILES = [
     *sorted((GOLDEN / "inputs").glob("*.mlir")),
     INPUTS / "dialects/loops.mlir",

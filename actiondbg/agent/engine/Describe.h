@@ -46,7 +46,6 @@ Object describeUnit(const IRUnit &unit);
 StringRef kindText(const IRUnit &unit);
 Array describeUnits(const Frame &frame);
 
-// DescribeOutcome.cpp
 Json describeOutcome(const Frame &frame);
 /// Describes the first `most` of the stored changes.
 Array describeChanges(const Frame &frame, const ChangeLog &log, bool nested,

@@ -5,7 +5,7 @@
 #include "observe/Changes.h"
 #include "observe/Diagnosed.h"
 #include "observe/Digest.h"
-#include "observe/OperandSnapshot.h"
+#include "observe/Provenance.h"
 #include "support/Traits.h"
 #include "threads/Contexts.h"
 

@@ -257,4 +257,56 @@ Array StopLoop::describePassedHits() const {
   return all;
 }
 
+//===----------------------------------------------------------------------===//
+// Resuming after a stop
+//===----------------------------------------------------------------------===//
+
+bool Resumption::usesUp(const Frame &frame, bool over) {
+  bool counts = false;
+  switch (control) {
+  case Control::Step:
+    counts = true;
+    break;
+  case Control::Next:
+    // next: from before an action to its end; from its end to the next
+    // beginning.
+    counts = frame.depth <= depth && over == !wasOver;
+    break;
+  case Control::Finish:
+    counts = over && frame.depth < depth;
+    break;
+  default:
+    return false;
+  }
+  if (!counts)
+    return false;
+  depth = frame.depth;
+  wasOver = over;
+  // After the outermost action finish has no further target.
+  bool last = control == Control::Finish && frame.depth == 0;
+  return last || --count == 0;
+}
+
+StringRef Resumption::reason() const {
+  if (fromStart)
+    return "start";
+  if (control == Control::Next)
+    return "next";
+  return control == Control::Finish ? "finish" : "step";
+}
+
+//===----------------------------------------------------------------------===//
+// Logged hits
+//===----------------------------------------------------------------------===//
+
+std::error_code HitLog::open(const std::string &path, bool around) {
+  neighbourhoods = around;
+  return LogFile::open(path);
+}
+
+void HitLog::write(Frame &frame, const Notice &notice, bool withChanges) {
+  if (file)
+    stops.log(frame, notice, withChanges, neighbourhoods, *file);
+}
+
 } // namespace adbg

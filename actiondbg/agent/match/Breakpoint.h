@@ -2,11 +2,27 @@
 
 #pragma once
 
-#include "match/OutcomeFilter.h"
+#include "engine/Frame.h"
+#include "match/Glob.h"
 #include "match/Spec.h"
 #include "match/Watch.h"
 
 namespace adbg {
+
+/// The outcomes that a breakpoint stops at; an empty filter matches every
+/// outcome.
+struct OutcomeFilter {
+  bool succeeded = false, failed = false, changed = false, unchanged = false,
+       skipped = false;
+  std::optional<Glob> reason;
+
+  static OutcomeFilter parse(Fields &fields);
+  bool asksForAll() const;
+  /// Whether matching needs the reasons, so that they must be collected.
+  bool needsReasons() const { return asksForAll() || failed || reason; }
+  /// `own`: ignore changes of nested actions.
+  bool matches(const Frame &frame, bool own) const;
+};
 
 enum class CatchKind : uint8_t {
   Failure,

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "engine/HitLog.h"
+#include "engine/StopLoop.h"
 
 namespace adbg {
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "detour/LoadedObjects.h"
+#include "support/System.h"
 
 namespace adbg::detour {
 
@@ -36,5 +37,10 @@ private:
   };
   std::vector<Reference> references;
 };
+
+/// Returns the names that a function has in other builds and versions, where it
+/// or a class among its parameters has another name there, and nothing else
+/// differs. The texts live forever.
+const std::vector<std::string> &otherNames(std::string_view symbol);
 
 } // namespace adbg::detour

@@ -10,7 +10,6 @@
 #include "detour/Hooks.h"
 #include "detour/Binder.h"
 #include "detour/Gate.h"
-#include "detour/OtherNames.h"
 #include "interpose/HookedCapabilities.h"
 #include "interpose/SeenPrograms.h"
 #include "interpose/Versions.h"

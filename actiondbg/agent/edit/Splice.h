@@ -3,7 +3,7 @@
 #pragma once
 
 #include "mlir/IR/AsmState.h"
-#include "support/Maps.h"
+#include "support/LLVM.h"
 
 namespace adbg {
 

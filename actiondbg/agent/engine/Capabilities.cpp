@@ -4,7 +4,7 @@
 #include "interpose/HookedCapabilities.h"
 #include "interpose/ReasonListener.h"
 #include "support/Connection.h"
-#include "support/OfInstance.h"
+#include "support/LLVM.h"
 #include "support/Without.h"
 
 namespace adbg {

@@ -2,7 +2,7 @@
 
 #include "engine/Frame.h"
 #include "observe/PatternNames.h"
-#include "support/OfInstance.h"
+#include "support/LLVM.h"
 
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Pass/Pass.h"

@@ -14,7 +14,7 @@
 #include "interpose/SeenPrograms.h"
 #include "interpose/SuiteProcess.h"
 #include "record/PatternSets.h"
-#include "support/OfInstance.h"
+#include "support/LLVM.h"
 #include "support/Pipelines.h"
 #include "support/Unwinding.h"
 #include "support/Without.h"

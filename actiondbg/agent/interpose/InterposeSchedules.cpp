@@ -10,7 +10,7 @@
 #include "engine/Engine.h"
 #include "interpose/ActionHandler.h"
 #include "interpose/Interpose.h"
-#include "support/OfInstance.h"
+#include "support/LLVM.h"
 
 using namespace adbg;
 

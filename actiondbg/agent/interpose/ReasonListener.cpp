@@ -2,7 +2,7 @@
 
 #include "interpose/ReasonListener.h"
 #include "observe/PatternChecks.h"
-#include "support/OfInstance.h"
+#include "support/LLVM.h"
 #include "support/Without.h"
 
 namespace adbg {

@@ -64,7 +64,7 @@
   "_ZN4llvm12ilist_traitsIN4mlir5BlockEE13addNodeToListEPS2_"
 #define ADBG_REMOVE_BLOCK                                                      \
   "_ZN4llvm12ilist_traitsIN4mlir5BlockEE18removeNodeFromListEPS2_"
-// Nodes of lists have other classes in other builds: see OtherNames.cpp.
+// Nodes of lists have other classes in other builds: see Binder.cpp.
 #define ADBG_TRANSFER(NODE)                                                    \
   "_ZN4llvm12ilist_traitsIN4mlir" NODE "EE21transferNodesFromListERS3_NS_14"   \
   "ilist_iteratorINS_12ilist_detail12node_optionsIS2_Lb0"                      \

@@ -9,7 +9,7 @@
 
 #include "layout/Layout.h"
 #include "layout/Proof.h"
-#include "support/OfInstance.h"
+#include "support/LLVM.h"
 #include "support/Without.h"
 
 #include "mlir/IR/AsmState.h"

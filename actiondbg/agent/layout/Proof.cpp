@@ -7,8 +7,8 @@
 #include "support/AgentHeap.h"
 #include "support/ExitAtOnce.h"
 #include "support/FileLimit.h"
+#include "support/LLVM.h"
 #include "support/Memo.h"
-#include "support/OfInstance.h"
 #include "support/ProgramCounter.h"
 #include "support/Symbols.h"
 
@@ -284,6 +284,36 @@ void ProvedFacts::add(const char *fact) {
   auto [place, isNew] = kept->all.emplace(fact);
   if (isNew && !kept->path.empty())
     kept->append(*place);
+}
+
+//===----------------------------------------------------------------------===//
+// Something that a build of MLIR may contradict
+//===----------------------------------------------------------------------===//
+
+bool Fact::tries(Check check) {
+  // A hook on the way of the check relies on it.
+  if (isTried)
+    return true;
+  AgentHeap agentHeap;
+  std::lock_guard<std::mutex> lock(mutex);
+  State &state = states[Instances::current()];
+  if (state.answer != Answer::Unknown)
+    return state.answer == Answer::Proved;
+  auto step = [&] {
+    isTried = true;
+    return check();
+  };
+  std::string why = proveInForks({{name, step}}).front();
+  if (why == nothingTold && ++state.tries < mostTries)
+    return false;
+  if (why == oneTold && ++state.tries < mostTries)
+    return true;
+  if (why == oneTold)
+    why.clear();
+  if (!why.empty())
+    state.why = strdup(why.c_str());
+  state.answer = why.empty() ? Answer::Proved : Answer::Refuted;
+  return why.empty();
 }
 
 } // namespace adbg

@@ -6,7 +6,7 @@
 #include "match/Glob.h"
 
 #include "mlir/IR/PatternMatch.h"
-#include "support/Maps.h"
+#include "support/LLVM.h"
 
 namespace adbg {
 

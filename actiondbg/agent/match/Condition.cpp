@@ -3,7 +3,7 @@
 #include "match/Condition.h"
 #include "support/Locations.h"
 
-#include "support/Maps.h"
+#include "support/LLVM.h"
 
 namespace adbg {
 

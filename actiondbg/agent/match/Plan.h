@@ -3,7 +3,7 @@
 #pragma once
 
 #include "match/Spec.h"
-#include "support/Maps.h"
+#include "support/LLVM.h"
 
 namespace adbg {
 

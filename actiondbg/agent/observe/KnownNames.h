@@ -4,7 +4,7 @@
 
 #include "engine/Frame.h"
 #include "observe/PatternNames.h"
-#include "support/Maps.h"
+#include "support/LLVM.h"
 
 namespace adbg {
 

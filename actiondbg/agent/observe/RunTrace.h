@@ -11,7 +11,7 @@
 
 #include "engine/Frame.h"
 
-#include "support/Maps.h"
+#include "support/LLVM.h"
 #include "llvm/Support/JSON.h"
 
 namespace adbg {

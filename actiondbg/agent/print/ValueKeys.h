@@ -9,7 +9,7 @@
 
 #include "mlir/IR/Unit.h"
 #include "observe/Identity.h"
-#include "support/Maps.h"
+#include "support/LLVM.h"
 
 namespace adbg {
 

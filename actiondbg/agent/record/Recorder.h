@@ -5,12 +5,115 @@
 #include "mlir/IR/PatternMatch.h"
 #include "observe/Observer.h"
 #include "record/Counters.h"
-#include "record/NumberCache.h"
-#include "record/RecordSettings.h"
 #include "record/RecordedIR.h"
 #include "support/AgentHeap.h"
+#include "support/LLVM.h"
+#include "support/Memo.h"
+#include "llvm/Support/ErrorHandling.h"
 
 namespace adbg {
+
+// A thread's recorder numbers locations and texts. An entry that was evicted
+// gets a new number, which readers accept; therefore the memory is bounded.
+
+/// The numbers of objects that a context owns: locations, names. Neighbours in
+/// memory, which usually are neighbours in the source, are neighbours in this
+/// table: scattering them would slow the tool by several percent, through page
+/// faults and cache misses.
+template <unsigned sizeBits> class AddressNumbers {
+public:
+  /// Returns the number of the object at `address`; 0 if there is none.
+  uint32_t find(const void *address) {
+    const Slot &slot = slotOf(address);
+    return LLVM_LIKELY(slot.above == aboveOf(address)) ? slot.number : 0;
+  }
+  void set(const void *address, uint32_t number) {
+    slotOf(address) = {aboveOf(address), number};
+  }
+
+private:
+  // The bits of an address: offset within 16 bytes, then the slot. Two objects
+  // within the same 16 bytes, which are rare, evict each other.
+  static constexpr unsigned alignBits = 4;
+  static constexpr size_t size = size_t(1) << sizeBits;
+  struct Slot {
+    /// The bits of the address above the slot index.
+    uint32_t above;
+    uint32_t number;
+  };
+  struct Free {
+    void operator()(void *memory) const { free(memory); }
+  };
+
+  static uint32_t aboveOf(const void *address) {
+    auto number = reinterpret_cast<uintptr_t>(address);
+    return number >> (alignBits + sizeBits) << alignBits |
+           (number & ((1 << alignBits) - 1));
+  }
+  Slot &slotOf(const void *address) {
+    if (LLVM_UNLIKELY(!slots || epoch != contextsEpoch()))
+      forget();
+    return slots[(reinterpret_cast<uintptr_t>(address) >> alignBits) % size];
+  }
+  void forget() {
+    // calloc: the kernel maps a page at its first write.
+    slots.reset(static_cast<Slot *>(calloc(size, sizeof(Slot))));
+    if (!slots)
+      llvm::report_bad_alloc_error("actiondbg: no memory for a recording");
+    epoch = contextsEpoch();
+  }
+
+  std::unique_ptr<Slot[], Free> slots;
+  unsigned epoch = 0;
+};
+
+/// The numbers of texts that are reported repeatedly from the same address:
+/// comparing them is faster than hashing them.
+class TextNumbers {
+public:
+  template <typename Compute> uint32_t get(StringRef text, Compute compute) {
+    if (LLVM_UNLIKELY(slots.empty()))
+      slots.resize(256);
+    Slot &slot = slots[spread(text.data()) % 256];
+    if (LLVM_UNLIKELY(!slot.number || slot.text != text)) {
+      slot.text.assign(text.data(), text.size());
+      slot.number = compute();
+    }
+    return slot.number;
+  }
+
+private:
+  struct Slot {
+    std::string text;
+    uint32_t number = 0;
+  };
+  std::vector<Slot> slots;
+};
+
+/// The settings of a recording.
+struct RecordSettings {
+  /// Paths of the files; empty for none.
+  std::string path, upstreamLog;
+  /// The detail of IR, and the ordinals of the actions of which it is recorded,
+  /// "first-last"; empty for all.
+  std::string ir, irOf, events;
+  /// Not empty if the lineage of operations is recorded.
+  std::string lineage;
+  /// Not empty if patterns are checked (see PatternChecks), if the tool uses
+  /// one thread, and if patterns of the same benefit are tried in the opposite
+  /// order.
+  std::string checks, oneThread, reversed;
+  /// Standing skip rules as JSON, as in skips/set; empty for none.
+  std::string skips;
+  /// The version of the tool's LLVM; empty if it is not known.
+  std::string llvm;
+  /// Whether a file that cannot be written is named on stderr.
+  bool names = true;
+
+  /// Reads the settings that a front end gives. `variable` returns the value of
+  /// an environment variable.
+  static RecordSettings read(function_ref<std::string(const char *)> variable);
+};
 
 /// The IR that is recorded beside the actions.
 enum class RecordedIR : uint8_t { None, Changed, Function, Pass };

@@ -1,10 +1,14 @@
-//===- RecorderEnd.cpp - The end of a recording ---------------------------===//
+//===- RecorderEnd.cpp - The begin and the end of a recording -------------===//
 //
-// At the exit of the tool, at a crash, and at a signal that ends it.
+// It ends at the exit of the tool, at a crash, and at a signal that ends it.
 //
 //===----------------------------------------------------------------------===//
 
+#include "engine/Describe.h"
 #include "engine/Engine.h"
+#include "interpose/Versions.h"
+#include "record/Recorder.h"
+#include "support/ReadFile.h"
 
 namespace adbg {
 
@@ -136,6 +140,94 @@ void Recorder::handleEndSignals() {
     sigemptyset(&action.sa_mask);
     sigaction(number, &action, nullptr);
   }
+}
+
+//===----------------------------------------------------------------------===//
+// The start of a recording
+//===----------------------------------------------------------------------===//
+
+RecordedIR Recorder::wantedIR = RecordedIR::None;
+Ordinals Recorder::irOf;
+bool Recorder::wantsOutput = false;
+bool Recorder::wantsLineage = false;
+bool Recorder::wantsOneThread = false;
+bool Recorder::wantsReversed = false;
+
+static Array commandLine() {
+  Array words;
+  std::optional<std::string> text = readFile("/proc/self/cmdline");
+  if (!text)
+    return words;
+  std::vector<StringRef> parts;
+  StringRef(*text).rtrim('\0').split(parts, '\0');
+  for (StringRef part : parts)
+    words.push_back(part);
+  return words;
+}
+
+static std::string headerText(bool isThreaded, const RecordSettings &settings) {
+  Array events;
+  for (unsigned i = 0; i < Counters::size(); ++i)
+    events.push_back(Counters::name(i));
+  char directory[4096] = "";
+  struct timespec time;
+  clock_gettime(CLOCK_REALTIME, &time);
+  std::string text;
+  raw_string_ostream(text) << Json(
+      Object{{"agent", "preload"},
+             {"llvm", settings.llvm},
+             {"pid", int64_t(getpid())},
+             {"argv", commandLine()},
+             {"cwd", getcwd(directory, sizeof(directory)) ? directory : ""},
+             {"started", time.tv_sec * 1000000000ll + time.tv_nsec},
+             {"ir", settings.ir.empty() ? "none" : settings.ir},
+             {"lineage", !settings.lineage.empty()},
+             {"checks", !settings.checks.empty()},
+             {"events", std::move(events)},
+             {"threads", isThreaded}});
+  return text;
+}
+
+bool Recorder::start(const RecordSettings &settings, bool isThreaded) {
+  Counters::configure(settings.events);
+  std::string header = headerText(isThreaded, settings);
+  if (!RecordFile::begin(settings.path.c_str(), header)) {
+    if (settings.names)
+      llvm::errs() << "actiondbg: " << settings.path << " cannot be written ("
+                   << strerror(errno) << "): name another file\n";
+    return false;
+  }
+  wantedIR = settings.ir == "function"  ? RecordedIR::Function
+             : settings.ir == "changed" ? RecordedIR::Changed
+             : settings.ir == "pass"    ? RecordedIR::Pass
+                                        : RecordedIR::None;
+  irOf = Ordinals::of(settings.irOf);
+  wantsOutput = !settings.ir.empty() && settings.ir != "none";
+  wantsLineage = !settings.lineage.empty();
+  PatternChecks::areOn = !settings.checks.empty();
+  wantsOneThread = !settings.oneThread.empty();
+  wantsReversed = !settings.reversed.empty();
+  Stages::begin();
+  handleEndSignals();
+  handleWakeSignal();
+  return true;
+}
+
+RecordSettings
+RecordSettings::read(function_ref<std::string(const char *)> variable) {
+  RecordSettings given;
+  given.path = variable("ACTIONDBG_RECORD");
+  given.upstreamLog = variable("ACTIONDBG_UPSTREAM_LOG");
+  given.ir = variable("ACTIONDBG_RECORD_IR");
+  given.irOf = variable("ACTIONDBG_RECORD_IR_OF");
+  given.events = variable("ACTIONDBG_RECORD_EVENTS");
+  given.lineage = variable("ACTIONDBG_RECORD_LINEAGE");
+  given.checks = variable("ACTIONDBG_RECORD_CHECKS");
+  given.oneThread = variable("ACTIONDBG_RECORD_ONE_THREAD");
+  given.reversed = variable("ACTIONDBG_RECORD_REVERSED");
+  given.skips = variable("ACTIONDBG_RECORD_SKIPS");
+  given.llvm = variable("ACTIONDBG_RECORD_LLVM");
+  return given;
 }
 
 } // namespace adbg

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "observe/Identity.h"
-#include "support/JsonRpc.h"
+#include "support/Connection.h"
 
 #include "mlir/IR/Unit.h"
 

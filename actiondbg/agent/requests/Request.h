@@ -2,8 +2,8 @@
 
 #pragma once
 
+#include "support/Connection.h"
 #include "support/Fields.h"
-#include "support/JsonRpc.h"
 
 namespace adbg {
 

@@ -2,7 +2,12 @@
 
 #pragma once
 
+#include "support/System.h"
 #include "mlir/Support/LLVM.h"
+
+/// Of a variable of static storage that has another value for each MLIR in the
+/// process, see detour/Instances.h. It is copied byte by byte.
+#define ADBG_OF_INSTANCE __attribute__((section("adbg_of_instance")))
 
 namespace llvm {
 class raw_fd_ostream;
@@ -22,5 +27,17 @@ using llvm::raw_fd_ostream;
 using llvm::raw_string_ostream;
 using llvm::json::Array;
 using llvm::json::Object;
+
+/// In the order of their texts. A text is looked up without a copy.
+template <typename Value>
+using TextMap = std::map<std::string, Value, std::less<>>;
+using TextSet = std::set<std::string, std::less<>>;
+
+/// The value of a key, or a default one.
+template <typename Map, typename Key>
+typename Map::mapped_type valueOf(const Map &map, const Key &key) {
+  auto entry = map.find(key);
+  return entry == map.end() ? typename Map::mapped_type() : entry->second;
+}
 
 } // namespace adbg

@@ -5,7 +5,7 @@
 #include "interpose/Versions.h"
 #include "layout/Proof.h"
 #include "support/AgentHeap.h"
-#include "support/OfInstance.h"
+#include "support/LLVM.h"
 
 #include "mlir/Pass/Pass.h"
 #include "llvm/ADT/StringExtras.h"

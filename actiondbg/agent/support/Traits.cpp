@@ -1,7 +1,7 @@
 //===- Traits.cpp - Traits in MLIR of any compiler ------------------------===//
 
 #include "support/Traits.h"
-#include "support/OfInstance.h"
+#include "support/LLVM.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OpImplementation.h"

@@ -6,6 +6,9 @@
 
 namespace adbg {
 
+/// The id that the kernel gave to this thread.
+pid_t threadId();
+
 /// A lock that a thread holds during its outermost action, so that the engine
 /// has one stack of actions and one count of them, whatever thread they run
 /// in. Free to take while one thread runs actions. Async-signal-safe.

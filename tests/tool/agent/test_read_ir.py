@@ -55,7 +55,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Path:
         *(AGENT / f"support/{name}.cpp" for name in ("AgentHeap", "Without", "Symbols")),
         AGENT / "fork/QuietFork.cpp",
         *(AGENT / f"detour/{name}.cpp" for name in OBJECTS),
-        *(AGENT / f"layout/{name}.cpp" for name in ("Proof", "Fact", "Layout")),
+        *(AGENT / f"layout/{name}.cpp" for name in ("Proof", "Layout")),
         *sorted(STAND_INS.rglob("*.cpp")),
     ]
     return build(tmp_path_factory.mktemp("probe") / "own.so", options, sources)

@@ -9,18 +9,96 @@
 
 #include "detour/Hooks.h"
 #include "detour/Binder.h"
-#include "detour/Gate.h"
-#include "interpose/HookedCapabilities.h"
 #include "interpose/SeenPrograms.h"
 #include "interpose/Versions.h"
 #include "layout/Proof.h"
 #include "support/AgentHeap.h"
+#include "support/Without.h"
 
 extern "C" {
 /// The section of the hooks, from the linker.
 extern adbg::Hook __start_adbg_hooks[] __attribute__((visibility("hidden")));
 extern adbg::Hook __stop_adbg_hooks[] __attribute__((visibility("hidden")));
 }
+
+//===----------------------------------------------------------------------===//
+// The first call of a detoured function
+//===----------------------------------------------------------------------===//
+
+/// The target of a crossing that calls adbg_openGate with its arguments kept,
+/// then the function that it returns. It has no C++ type: it is a function of
+/// any type with at most six arguments in registers, and none of them a
+/// floating-point number.
+extern "C" void adbg_gate() __attribute__((visibility("hidden")));
+
+/// Returns the function to call for a crossing whose target is a gate.
+extern "C" void *adbg_openGate(adbg::detour::Crossing *crossing)
+    __attribute__((visibility("hidden"), used));
+
+// The address of the crossing is in r11 or x17.
+#if defined(__x86_64__)
+__asm__(".text\n"
+        ".hidden adbg_gate\n"
+        ".globl adbg_gate\n"
+        ".type adbg_gate, @function\n"
+        "adbg_gate:\n"
+        ".cfi_startproc\n"
+        "  pushq %rdi\n"
+        "  pushq %rsi\n"
+        "  pushq %rdx\n"
+        "  pushq %rcx\n"
+        "  pushq %r8\n"
+        "  pushq %r9\n"
+        "  pushq %rax\n"
+        ".cfi_adjust_cfa_offset 56\n"
+        "  movq %r11, %rdi\n"
+        "  call adbg_openGate\n"
+        "  movq %rax, %r11\n"
+        "  popq %rax\n"
+        "  popq %r9\n"
+        "  popq %r8\n"
+        "  popq %rcx\n"
+        "  popq %rdx\n"
+        "  popq %rsi\n"
+        "  popq %rdi\n"
+        ".cfi_adjust_cfa_offset -56\n"
+        "  jmp *%r11\n"
+        ".cfi_endproc\n"
+        ".size adbg_gate, .-adbg_gate\n");
+#elif defined(__aarch64__)
+__asm__(".text\n"
+        ".hidden adbg_gate\n"
+        ".globl adbg_gate\n"
+        ".type adbg_gate, %function\n"
+        "adbg_gate:\n"
+        ".cfi_startproc\n"
+        "  stp x29, x30, [sp, #-96]!\n"
+        ".cfi_adjust_cfa_offset 96\n"
+        ".cfi_offset 29, -96\n"
+        ".cfi_offset 30, -88\n"
+        "  stp x0, x1, [sp, #16]\n"
+        "  stp x2, x3, [sp, #32]\n"
+        "  stp x4, x5, [sp, #48]\n"
+        "  stp x6, x7, [sp, #64]\n"
+        "  str x8, [sp, #80]\n"
+        "  mov x0, x17\n"
+        "  bl adbg_openGate\n"
+        "  mov x16, x0\n"
+        "  ldp x0, x1, [sp, #16]\n"
+        "  ldp x2, x3, [sp, #32]\n"
+        "  ldp x4, x5, [sp, #48]\n"
+        "  ldp x6, x7, [sp, #64]\n"
+        "  ldr x8, [sp, #80]\n"
+        "  ldp x29, x30, [sp], #96\n"
+        ".cfi_restore 29\n"
+        ".cfi_restore 30\n"
+        ".cfi_adjust_cfa_offset -96\n"
+        "  br x16\n"
+        ".cfi_endproc\n"
+        ".size adbg_gate, .-adbg_gate\n");
+#else
+void adbg_gate() {}
+#endif
 
 namespace adbg {
 

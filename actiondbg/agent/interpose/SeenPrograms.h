@@ -3,6 +3,7 @@
 #pragma once
 
 #include "support/LLVM.h"
+#include "support/System.h"
 
 namespace adbg {
 
@@ -48,5 +49,22 @@ void noteForked();
 /// Whether this process runs unobserved: a replay of a debugged one has started
 /// it, which waits for its end without the front end, or has become it.
 bool runsUnobserved();
+
+// A suite is many processes, each of which records on its own, without a front
+// end: into a file of its own in the folder of the suite. The processes and
+// what is not recorded are noted in the file of SeenPrograms.
+
+/// Notes this process, if it is one of a suite.
+void noteSuiteProcess();
+
+/// Whether this process is one of a suite.
+bool isOfSuite();
+
+/// Notes that this process cannot be recorded.
+void noteUnrecorded();
+
+/// Returns the file for the recording of this process; empty if the suite has
+/// reached its limit of disk space, which is noted.
+std::string claimSuiteRecording();
 
 } // namespace adbg

@@ -1,4 +1,4 @@
-//===- InterposeExits.cpp - Ends of a process, and programs that it starts ===//
+//===- InterposeLibc.cpp - Functions of the C library ---------------------===//
 //
 // Workers of Python's multiprocessing end by _exit, and a wrapper may exec the
 // next program. Neither runs the agent's destructor: the recording is completed
@@ -9,6 +9,7 @@
 #include "engine/Engine.h"
 #include "interpose/Interpose.h"
 #include "interpose/SeenPrograms.h"
+#include "support/JumpBuffer.h"
 
 #include <alloca.h>
 #include <cstdarg>
@@ -157,4 +158,89 @@ ADBG_LIBC(int, replaceByFile, "fexecve", int file, Words words,
 
 ADBG_SPAWN(spawn, "posix_spawn")
 ADBG_SPAWN(spawnFound, "posix_spawnp")
+}
+
+//===----------------------------------------------------------------------===//
+// Actions that are left by longjmp
+//
+// A tool that recovers from a crash, as llvm::CrashRecoveryContext does, leaves
+// its actions without an end. Their frames must be dropped while they are still
+// in memory: the tool's next calls overwrite them.
+//===----------------------------------------------------------------------===//
+
+namespace {
+enum class Function : uint8_t { Plain, Fast, Signals, Checked };
+} // namespace
+
+using Jump = void(__jmp_buf_tag *, int);
+
+static Jump *nextJump(Function function) {
+  // Looked up early: a jump may leave a signal handler.
+  static Jump *const next[] = {real<Jump>("longjmp"), real<Jump>("_longjmp"),
+                               real<Jump>("siglongjmp"),
+                               real<Jump>("__longjmp_chk")};
+  return next[static_cast<unsigned>(function)];
+}
+
+__attribute__((constructor)) static void findJumps() {
+  nextJump(Function::Plain);
+}
+
+[[noreturn]] static void jump(Function function, __jmp_buf_tag *buffer,
+                              int value) {
+  if (uintptr_t stack = stackAfter(buffer))
+    Engine::jumps(stack);
+  nextJump(function)(buffer, value);
+  __builtin_unreachable();
+}
+
+extern "C" {
+
+#define ADBG_JUMP(NAME, SYMBOL, FUNCTION)                                      \
+  ADBG_LIBC(void, NAME, SYMBOL, __jmp_buf_tag *buffer, int value) {            \
+    jump(Function::FUNCTION, buffer, value);                                   \
+  }
+
+ADBG_JUMP(jumpPlainly, "longjmp", Plain)
+ADBG_JUMP(jumpFast, "_longjmp", Fast)
+ADBG_JUMP(jumpWithSignals, "siglongjmp", Signals)
+ADBG_JUMP(jumpChecked, "__longjmp_chk", Checked)
+}
+
+//===----------------------------------------------------------------------===//
+// Limits of memory that the tool sets
+//
+// Address space that the agent has reserved counts for the limits: the agent
+// gives back what it does not use.
+//===----------------------------------------------------------------------===//
+
+static void makeRoom(int resource, const struct rlimit *limit) {
+  bool isOfMemory = resource == RLIMIT_AS || resource == RLIMIT_DATA;
+  if (isOfMemory && limit && limit->rlim_cur != RLIM_INFINITY)
+    AgentHeap::giveBack();
+}
+
+extern "C" {
+
+ADBG_LIBC(int, setLimit, "setrlimit", int resource,
+          const struct rlimit *limit) {
+  static auto *next = real<decltype(setLimit)>("setrlimit");
+  makeRoom(resource, limit);
+  return next(resource, limit);
+}
+
+ADBG_LIBC(int, setLimitOf, "prlimit", pid_t pid, int resource,
+          const struct rlimit *limit, struct rlimit *old) {
+  static auto *next = real<decltype(setLimitOf)>("prlimit");
+  if (!pid || pid == getpid())
+    makeRoom(resource, limit);
+  return next(pid, resource, limit, old);
+}
+
+// Where all offsets have 64 bits, these are the same functions.
+ADBG_EXPORT int setLimit64(int, const struct rlimit *) __asm__("setrlimit64")
+    __attribute__((alias("setrlimit")));
+ADBG_EXPORT int setLimitOf64(pid_t, int, const struct rlimit *,
+                             struct rlimit *) __asm__("prlimit64")
+    __attribute__((alias("prlimit")));
 }

@@ -4,7 +4,6 @@
 #include "detour/LoadedObjects.cpp"
 #include "detour/RelocatorAArch64.cpp"
 #include "detour/RelocatorX86.cpp"
-#include "detour/X86.cpp"
 
 #include <dlfcn.h>
 #include <iostream>

@@ -3,7 +3,6 @@
 #include "detour/MappedFile.h"
 #include "detour/RelocatorAArch64.cpp"
 #include "detour/RelocatorX86.cpp"
-#include "detour/X86.cpp"
 
 #include <iostream>
 

@@ -1,5 +1,3 @@
-//===- Counters.c - The event counters of a thread ------------------------===//
-
 #include "Counters.h"
 #include "ProcessLog.h"
 

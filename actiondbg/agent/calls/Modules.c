@@ -1,5 +1,3 @@
-//===- Modules.c - Executable libraries of IREE ---------------------------===//
-
 #include "Modules.h"
 
 #include <elf.h>

@@ -1,5 +1,3 @@
-//===- ProcessLog.c - The files of a process ------------------------------===//
-
 #include "ProcessLog.h"
 
 #include <errno.h>

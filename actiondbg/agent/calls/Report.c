@@ -1,5 +1,3 @@
-//===- Report.c - The end of a counted program ----------------------------===//
-
 #include "Report.h"
 #include "ProcessLog.h"
 

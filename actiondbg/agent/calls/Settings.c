@@ -1,5 +1,3 @@
-//===- Settings.c - The settings of a counted program ---------------------===//
-
 #include "Settings.h"
 
 #include <dlfcn.h>

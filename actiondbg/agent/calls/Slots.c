@@ -1,5 +1,3 @@
-//===- Slots.c - Functions that are replaced by counting ones -------------===//
-
 #include "Slots.h"
 #include "ThreadLog.h"
 

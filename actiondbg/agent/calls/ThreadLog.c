@@ -1,5 +1,3 @@
-//===- ThreadLog.c - The calls of a thread --------------------------------===//
-
 #include "ThreadLog.h"
 #include "ProcessLog.h"
 

@@ -1,5 +1,3 @@
-//===- Binder.cpp - The agent's references to the tool --------------------===//
-
 #include "detour/Binder.h"
 
 /// The begin of the agent in memory, from the linker; as is _DYNAMIC.

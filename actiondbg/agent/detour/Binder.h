@@ -3,7 +3,6 @@
 #pragma once
 
 #include "detour/LoadedObjects.h"
-#include "support/System.h"
 
 namespace adbg::detour {
 

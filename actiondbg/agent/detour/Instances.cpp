@@ -1,5 +1,3 @@
-//===- Instances.cpp - The MLIRs in the process ---------------------------===//
-
 #include "detour/Instances.h"
 #include "support/AgentHeap.h"
 

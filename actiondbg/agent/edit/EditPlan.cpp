@@ -1,5 +1,3 @@
-//===- EditPlan.cpp - The edits of a timeline -----------------------------===//
-
 #include "edit/EditPlan.h"
 #include "edit/Splice.h"
 #include "engine/Engine.h"

@@ -1,5 +1,3 @@
-//===- Splice.cpp - Edited IR in the place of the old IR ------------------===//
-
 #include "edit/Splice.h"
 #include "interpose/Versions.h"
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "mlir/IR/AsmState.h"
-#include "support/LLVM.h"
 
 namespace adbg {
 

@@ -4,10 +4,8 @@
 #include "interpose/Interpose.h"
 #include "interpose/ReasonListener.h"
 #include "support/Connection.h"
-#include "support/LLVM.h"
 #include "support/Symbols.h"
 #include "support/Without.h"
-#include "threads/Contexts.h"
 
 namespace adbg {
 

@@ -1,5 +1,3 @@
-//===- Describe.cpp - Actions and IR as JSON ------------------------------===//
-
 #include "engine/Describe.h"
 #include "engine/Engine.h"
 #include "print/LinePrinter.h"

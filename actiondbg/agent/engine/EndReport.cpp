@@ -1,5 +1,3 @@
-//===- EndReport.cpp - Reporting the end of the tool ----------------------===//
-
 #include "engine/EndReport.h"
 #include "engine/Describe.h"
 #include "engine/Engine.h"

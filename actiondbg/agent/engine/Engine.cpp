@@ -1,5 +1,3 @@
-//===- Engine.cpp - The stream of actions ---------------------------------===//
-
 #include "engine/Engine.h"
 #include "engine/Describe.h"
 #include "fork/CrashSignals.h"

@@ -1,8 +1,5 @@
-//===- Frame.cpp - One action on the stack of actions ---------------------===//
-
 #include "engine/Frame.h"
 #include "observe/PatternNames.h"
-#include "support/LLVM.h"
 
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Pass/Pass.h"

@@ -1,5 +1,3 @@
-//===- StopLoop.cpp - Stops of the tool -----------------------------------===//
-
 #include "engine/StopLoop.h"
 #include "engine/Describe.h"
 #include "engine/Engine.h"

@@ -2,8 +2,6 @@
 
 #pragma once
 
-#include "match/Breakpoint.h"
-#include "match/Spec.h"
 #include "observe/Observer.h"
 #include "support/Connection.h"
 #include "support/LogFile.h"

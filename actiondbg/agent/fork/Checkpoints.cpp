@@ -1,5 +1,3 @@
-//===- Checkpoints.cpp - Automatic checkpoints ----------------------------===//
-
 #include "fork/Checkpoints.h"
 
 namespace adbg {

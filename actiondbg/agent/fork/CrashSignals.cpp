@@ -1,5 +1,3 @@
-//===- CrashSignals.cpp - The signals of crashes --------------------------===//
-
 #include "fork/CrashSignals.h"
 #include "engine/Engine.h"
 

@@ -1,5 +1,3 @@
-//===- Files.cpp - Files of the tool on each timeline ---------------------===//
-
 #include "fork/Files.h"
 #include "fork/SilentStreams.h"
 #include "interpose/Interpose.h"

@@ -1,5 +1,3 @@
-//===- Forks.cpp - Forks of the tool at the same position -----------------===//
-
 #include "fork/Forks.h"
 #include "fork/CrashSignals.h"
 #include "fork/QuietFork.h"

@@ -1,5 +1,3 @@
-//===- QuietFork.cpp - Forks that the tool does not see -------------------===//
-
 #include "fork/QuietFork.h"
 #include "support/ExitAtOnce.h"
 

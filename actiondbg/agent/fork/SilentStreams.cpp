@@ -1,5 +1,3 @@
-//===- SilentStreams.cpp - stdout and stderr that lead nowhere ------------===//
-
 #include "fork/SilentStreams.h"
 #include "interpose/Interpose.h"
 

@@ -9,7 +9,6 @@
 #include "engine/Engine.h"
 #include "interpose/Interpose.h"
 #include "layout/Proof.h"
-#include "support/LLVM.h"
 #include "support/Symbols.h"
 
 #include "mlir/Pass/Pass.h"

@@ -12,7 +12,6 @@
 #include "interpose/ActionHandler.h"
 #include "interpose/SeenPrograms.h"
 #include "record/PatternSets.h"
-#include "support/LLVM.h"
 #include "support/Pipelines.h"
 #include "support/Unwinding.h"
 #include "support/Without.h"

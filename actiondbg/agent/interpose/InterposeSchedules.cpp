@@ -10,7 +10,6 @@
 #include "engine/Engine.h"
 #include "interpose/ActionHandler.h"
 #include "interpose/Interpose.h"
-#include "support/LLVM.h"
 
 using namespace adbg;
 

@@ -1,8 +1,5 @@
-//===- ReasonListener.cpp - Reasons of failed matches ---------------------===//
-
 #include "interpose/ReasonListener.h"
 #include "observe/PatternChecks.h"
-#include "support/LLVM.h"
 #include "support/Without.h"
 
 namespace adbg {

@@ -1,12 +1,9 @@
-//===- SeenPrograms.cpp - What a program starts ---------------------------===//
-
 #include "interpose/SeenPrograms.h"
 #include "engine/Engine.h"
 #include "support/FileLimit.h"
 #include "support/ReadFile.h"
 
 #include "record/PatternSets.h"
-#include "record/RecordFile.h"
 #include <alloca.h>
 #include <elf.h>
 #include <sys/file.h>

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "support/LLVM.h"
-#include "support/System.h"
 
 namespace adbg {
 

@@ -9,7 +9,6 @@
 
 #include "layout/Layout.h"
 #include "layout/Proof.h"
-#include "support/LLVM.h"
 #include "support/Without.h"
 
 #include "mlir/IR/AsmState.h"

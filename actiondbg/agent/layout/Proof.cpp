@@ -1,5 +1,3 @@
-//===- Proof.cpp - What is tried in a fork before it is used --------------===//
-
 #include "layout/Proof.h"
 #include "detour/LoadedObjects.h"
 #include "detour/MappedFile.h"
@@ -7,7 +5,6 @@
 #include "support/AgentHeap.h"
 #include "support/ExitAtOnce.h"
 #include "support/FileLimit.h"
-#include "support/LLVM.h"
 #include "support/Memo.h"
 #include "support/ProgramCounter.h"
 #include "support/Symbols.h"

@@ -1,5 +1,3 @@
-//===- Alternative.cpp - What a fork does otherwise -----------------------===//
-
 #include "match/Alternative.h"
 #include "engine/Engine.h"
 #include "support/Pipelines.h"

@@ -6,7 +6,6 @@
 #include "match/Glob.h"
 
 #include "mlir/IR/PatternMatch.h"
-#include "support/LLVM.h"
 
 namespace adbg {
 

@@ -1,5 +1,3 @@
-//===- Breakpoint.cpp - Breakpoints, watches and catches ------------------===//
-
 #include "match/Breakpoint.h"
 
 namespace adbg {

@@ -2,8 +2,6 @@
 
 #pragma once
 
-#include "engine/Frame.h"
-#include "match/Glob.h"
 #include "match/Spec.h"
 #include "match/Watch.h"
 

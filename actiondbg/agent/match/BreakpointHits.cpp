@@ -1,7 +1,4 @@
-//===- BreakpointHits.cpp - Hits of breakpoints ---------------------------===//
-
 #include "match/BreakpointHits.h"
-#include "observe/PatternNames.h"
 
 namespace adbg {
 

@@ -3,8 +3,6 @@
 #include "match/Condition.h"
 #include "support/Locations.h"
 
-#include "support/LLVM.h"
-
 namespace adbg {
 
 static std::optional<FilePlace> placeOf(const Frame &frame) {

@@ -1,5 +1,3 @@
-//===- Glob.cpp - Globs for names -----------------------------------------===//
-
 #include "match/Glob.h"
 #include "engine/Frame.h"
 

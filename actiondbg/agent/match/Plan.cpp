@@ -1,5 +1,3 @@
-//===- Plan.cpp - The actions skipped in a trial --------------------------===//
-
 #include "match/Plan.h"
 #include "engine/Describe.h"
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "match/Spec.h"
-#include "support/LLVM.h"
 
 namespace adbg {
 

@@ -1,5 +1,3 @@
-//===- Spec.cpp - The SPEC of a breakpoint --------------------------------===//
-
 #include "match/Spec.h"
 #include "observe/PatternNames.h"
 #include "support/Locations.h"

@@ -1,5 +1,3 @@
-//===- Watch.cpp - Watches of operations, attributes and counts -----------===//
-
 #include "match/Watch.h"
 
 namespace adbg {

@@ -1,5 +1,3 @@
-//===- ActionVerifier.cpp - Verifying IR after each action ----------------===//
-
 #include "observe/ActionVerifier.h"
 
 #include "mlir/IR/Diagnostics.h"

@@ -1,5 +1,3 @@
-//===- Diagnosed.cpp - The operations that diagnostics are about ----------===//
-
 #include "observe/Diagnosed.h"
 
 #include "requests/Request.h"

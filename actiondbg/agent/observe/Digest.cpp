@@ -1,5 +1,3 @@
-//===- Digest.cpp - Detecting modified IR by digests ----------------------===//
-
 #include "observe/Digest.h"
 #include "observe/Identity.h"
 

@@ -1,5 +1,3 @@
-//===- Identity.cpp - Operation ids ---------------------------------------===//
-
 #include "observe/Identity.h"
 
 #include "llvm/Support/ErrorHandling.h"

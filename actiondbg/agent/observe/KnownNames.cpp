@@ -1,8 +1,5 @@
-//===- KnownNames.cpp - Names of actions for completion -------------------===//
-
 #include "observe/KnownNames.h"
 #include "mlir/Pass/Pass.h"
-#include "observe/PatternNames.h"
 
 namespace adbg {
 

@@ -4,7 +4,6 @@
 
 #include "engine/Frame.h"
 #include "observe/PatternNames.h"
-#include "support/LLVM.h"
 
 namespace adbg {
 

@@ -1,5 +1,3 @@
-//===- Legalizations.cpp - What dialect conversions tried -----------------===//
-
 #include "observe/Legalizations.h"
 #include "engine/Describe.h"
 #include "engine/Engine.h"

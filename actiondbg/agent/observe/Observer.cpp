@@ -1,5 +1,3 @@
-//===- Observer.cpp - Changes to the IR and their actions -----------------===//
-
 #include "observe/Observer.h"
 #include "record/Recorder.h"
 #include "record/Stages.h"

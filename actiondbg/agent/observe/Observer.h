@@ -5,7 +5,6 @@
 #include "match/Breakpoint.h"
 #include "observe/KnownNames.h"
 #include "observe/PatternChecks.h"
-#include "observe/Provenance.h"
 
 namespace adbg {
 

@@ -1,5 +1,3 @@
-//===- PatternChecks.cpp - Whether patterns keep the rules ----------------===//
-
 #include "observe/PatternChecks.h"
 #include "engine/Engine.h"
 #include "fork/QuietFork.h"

@@ -1,9 +1,5 @@
-//===- Provenance.cpp - What new operations are made of -------------------===//
-
 #include "observe/Provenance.h"
-#include "observe/Identity.h"
 #include "record/Recorder.h"
-#include "support/Traits.h"
 
 namespace adbg {
 

@@ -1,8 +1,5 @@
-//===- RunTrace.cpp - The actions of the run, for its replays -------------===//
-
 #include "observe/RunTrace.h"
 #include "engine/Describe.h"
-#include "observe/PatternNames.h"
 
 namespace adbg {
 

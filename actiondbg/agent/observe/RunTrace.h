@@ -11,7 +11,6 @@
 
 #include "engine/Frame.h"
 
-#include "support/LLVM.h"
 #include "llvm/Support/JSON.h"
 
 namespace adbg {

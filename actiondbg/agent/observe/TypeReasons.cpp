@@ -1,5 +1,3 @@
-//===- TypeReasons.cpp - Why a type does not convert ----------------------===//
-
 #include "observe/TypeReasons.h"
 #include "engine/Describe.h"
 #include "engine/Engine.h"

@@ -1,5 +1,3 @@
-//===- IRLines.cpp - The lines of printed IR around an operation ----------===//
-
 #include "print/IRLines.h"
 #include "engine/Describe.h"
 

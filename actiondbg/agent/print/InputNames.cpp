@@ -1,5 +1,3 @@
-//===- InputNames.cpp - The names of values in parsed text ----------------===//
-
 #include "print/InputNames.h"
 #include "print/ValueKeys.h"
 

@@ -1,5 +1,3 @@
-//===- LinePrinter.cpp - One operation as text, by the tool ---------------===//
-
 #include "print/LinePrinter.h"
 #include "print/SourceText.h"
 #include "support/Traits.h"

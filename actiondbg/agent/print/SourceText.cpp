@@ -1,5 +1,3 @@
-//===- SourceText.cpp - The text that IR was parsed from ------------------===//
-
 #include "print/SourceText.h"
 
 #include "support/ReadFile.h"

@@ -1,5 +1,3 @@
-//===- ValueKeys.cpp - Values without names -------------------------------===//
-
 #include "print/ValueKeys.h"
 #include "print/InputNames.h"
 #include "print/LinePrinter.h"

@@ -9,7 +9,6 @@
 
 #include "mlir/IR/Unit.h"
 #include "observe/Identity.h"
-#include "support/LLVM.h"
 
 namespace adbg {
 

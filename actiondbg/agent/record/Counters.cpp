@@ -1,5 +1,3 @@
-//===- Counters.cpp - Hardware counters of a thread -----------------------===//
-
 #include "record/Counters.h"
 
 #include <linux/perf_event.h>

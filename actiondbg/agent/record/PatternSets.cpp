@@ -1,7 +1,4 @@
-//===- PatternSets.cpp - The sets of patterns of a process ----------------===//
-
 #include "record/PatternSets.h"
-#include "observe/PatternNames.h"
 #include "record/Recorder.h"
 #include "support/FileLimit.h"
 #include "support/Symbols.h"

@@ -1,5 +1,3 @@
-//===- RecordFile.cpp - The file of a recording ---------------------------===//
-
 #include "record/RecordFile.h"
 #include "observe/Observer.h"
 #include "support/FileLimit.h"

@@ -1,5 +1,3 @@
-//===- RecordedIR.cpp - IR before and after each change -------------------===//
-
 #include "record/RecordedIR.h"
 #include "engine/Describe.h"
 #include "engine/Engine.h"

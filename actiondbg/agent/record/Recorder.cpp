@@ -1,7 +1,4 @@
-//===- Recorder.cpp - The recorder of one thread --------------------------===//
-
 #include "record/Recorder.h"
-#include "observe/PatternNames.h"
 #include "print/InputNames.h"
 #include "support/Locations.h"
 

@@ -2,13 +2,10 @@
 
 #pragma once
 
-#include "mlir/IR/PatternMatch.h"
 #include "observe/Observer.h"
 #include "record/Counters.h"
 #include "record/RecordedIR.h"
 #include "support/AgentHeap.h"
-#include "support/LLVM.h"
-#include "support/Memo.h"
 #include "llvm/Support/ErrorHandling.h"
 
 namespace adbg {

@@ -7,7 +7,6 @@
 #include "engine/Describe.h"
 #include "engine/Engine.h"
 #include "interpose/Versions.h"
-#include "record/Recorder.h"
 #include "support/ReadFile.h"
 
 namespace adbg {

@@ -1,5 +1,3 @@
-//===- Stages.cpp - The IR at the ends of a recorded run ------------------===//
-
 #include "record/Stages.h"
 #include "engine/Engine.h"
 #include "fork/QuietFork.h"

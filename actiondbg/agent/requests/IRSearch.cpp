@@ -1,5 +1,3 @@
-//===- IRSearch.cpp - IR units by name or location ------------------------===//
-
 #include "requests/IRSearch.h"
 #include "engine/Frame.h"
 #include "print/ValueKeys.h"

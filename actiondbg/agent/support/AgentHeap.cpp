@@ -1,5 +1,3 @@
-//===- AgentHeap.cpp - Memory of the agent's own --------------------------===//
-
 #include "support/AgentHeap.h"
 
 #include "llvm/Support/Compiler.h"

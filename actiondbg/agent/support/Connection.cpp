@@ -1,5 +1,3 @@
-//===- Connection.cpp - The socket to the front end -----------------------===//
-
 #include "support/Connection.h"
 #include "layout/ToolFunctions.h"
 #include "support/AgentHeap.h"

@@ -1,5 +1,3 @@
-//===- Fields.cpp - The fields of a request -------------------------------===//
-
 #include "support/Fields.h"
 
 namespace adbg {

@@ -1,5 +1,3 @@
-//===- Locations.cpp - File locations inside locations --------------------===//
-
 #include "support/Locations.h"
 
 namespace adbg {

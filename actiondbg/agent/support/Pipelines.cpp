@@ -1,11 +1,8 @@
-//===- Pipelines.cpp - Pass pipelines that the agent runs -----------------===//
-
 #include "support/Pipelines.h"
 #include "detour/LoadedObjects.h"
 #include "interpose/Versions.h"
 #include "layout/Proof.h"
 #include "support/AgentHeap.h"
-#include "support/LLVM.h"
 
 #include "mlir/Pass/Pass.h"
 #include "llvm/ADT/StringExtras.h"

@@ -1,7 +1,4 @@
-//===- Traits.cpp - Traits in MLIR of any compiler ------------------------===//
-
 #include "support/Traits.h"
-#include "support/LLVM.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OpImplementation.h"

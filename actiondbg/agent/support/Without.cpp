@@ -1,5 +1,3 @@
-//===- Without.cpp - Capabilities that the user switches off --------------===//
-
 #include "support/Without.h"
 
 namespace adbg {

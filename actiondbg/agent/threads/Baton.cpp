@@ -1,5 +1,3 @@
-//===- Baton.cpp - The thread whose actions are followed ------------------===//
-
 #include "threads/Baton.h"
 
 #include <linux/futex.h>

@@ -1,5 +1,3 @@
-//===- Contexts.cpp - The MLIR contexts of the process --------------------===//
-
 #include "threads/Contexts.h"
 #include "detour/Instances.h"
 #include "support/AgentHeap.h"

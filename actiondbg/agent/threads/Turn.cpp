@@ -1,5 +1,3 @@
-//===- Turn.cpp - One outermost action of a thread ------------------------===//
-
 #include "threads/Turn.h"
 #include "engine/Engine.h"
 #include "print/ValueKeys.h"

@@ -2,7 +2,6 @@
 
 #pragma once
 
-#include "support/System.h"
 #include "threads/Baton.h"
 #include "threads/Contexts.h"
 #include "llvm/Support/JSON.h"

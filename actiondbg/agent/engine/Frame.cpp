@@ -1,9 +1,9 @@
 #include "engine/Frame.h"
 #include "observe/PatternNames.h"
 
+#include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Pass/Pass.h"
-#include "mlir/Rewrite/PatternApplicator.h"
 
 namespace adbg {
 

@@ -11,8 +11,8 @@
 #include "layout/Proof.h"
 #include "support/Symbols.h"
 
+#include "mlir/IR/PatternMatch.h"
 #include "mlir/Pass/Pass.h"
-#include "mlir/Rewrite/PatternApplicator.h"
 
 using namespace adbg;
 

@@ -16,7 +16,7 @@
 #include "support/Unwinding.h"
 #include "support/Without.h"
 
-#include "mlir/Rewrite/FrozenRewritePatternSet.h"
+#include "mlir/IR/PatternMatch.h"
 
 using namespace adbg;
 

@@ -5,9 +5,8 @@
 #include "support/Pipelines.h"
 #include "support/Unwinding.h"
 
+#include "mlir/IR/PatternMatch.h"
 #include "mlir/Pass/Pass.h"
-#include "mlir/Rewrite/PatternApplicator.h"
-#include "mlir/Transforms/DialectConversion.h"
 
 using namespace adbg;
 

@@ -3,9 +3,8 @@
 #include "engine/Engine.h"
 #include "print/LinePrinter.h"
 
-#include "mlir/Interfaces/FunctionInterfaces.h"
-#include "mlir/Rewrite/FrozenRewritePatternSet.h"
-#include "mlir/Transforms/DialectConversion.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/PatternMatch.h"
 
 namespace adbg {
 

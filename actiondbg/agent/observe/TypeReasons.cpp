@@ -3,7 +3,7 @@
 #include "engine/Engine.h"
 #include "support/Symbols.h"
 
-#include "mlir/Transforms/DialectConversion.h"
+#include "mlir/IR/PatternMatch.h"
 
 namespace adbg {
 

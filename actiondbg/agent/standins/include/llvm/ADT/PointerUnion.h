@@ -3,7 +3,7 @@
 #pragma once
 
 #include "support/System.h"
-#include "llvm/Support/Casting.h"
+#include "llvm/ADT/STLExtras.h"
 
 namespace llvm {
 

@@ -2,7 +2,6 @@
 
 #pragma once
 
-#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/Compiler.h"
 
 namespace llvm {

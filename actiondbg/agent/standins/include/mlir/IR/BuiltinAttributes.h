@@ -1,10 +1,85 @@
-//===- BuiltinAttributes.h - Strings and dictionaries -----------*- C++ -*-===//
+//===- BuiltinAttributes.h - Types and attributes ---------------*- C++ -*-===//
 
 #pragma once
 
-#include "mlir/IR/Attributes.h"
+#include "layout/Layout.h"
+#include "layout/Storage.h"
+#include "layout/ToolFunctions.h"
+#include "mlir/Support/LLVM.h"
+#include "llvm/Support/raw_ostream.h"
 
 namespace mlir {
+
+class Type {
+public:
+  constexpr Type() = default;
+  Type(std::nullptr_t) {}
+
+  static Type getFromOpaquePointer(const void *pointer) {
+    Type type;
+    type.impl = pointer;
+    return type;
+  }
+
+  explicit operator bool() const { return impl; }
+  bool operator!() const { return !impl; }
+  bool operator==(Type other) const { return impl == other.impl; }
+
+  const void *getAsOpaquePointer() const { return impl; }
+
+  ADBG_STAND_IN void print(raw_ostream &os) const {
+    if (impl && adbg::tool::printType && adbg::Layout::offsets.canPrint)
+      adbg::tool::printType(this, os);
+    else
+      os << "<<NULL TYPE>>";
+  }
+  ADBG_STAND_IN inline void print(raw_ostream &os, AsmState &state) const;
+
+private:
+  const void *impl = nullptr;
+};
+
+inline raw_ostream &operator<<(raw_ostream &os, Type type) {
+  type.print(os);
+  return os;
+}
+
+class Attribute {
+public:
+  using ImplType = adbg::AttributeStorage;
+
+  constexpr Attribute() = default;
+  Attribute(std::nullptr_t) {}
+  Attribute(const ImplType *impl) : impl(const_cast<ImplType *>(impl)) {}
+
+  static Attribute getFromOpaquePointer(const void *pointer) {
+    return Attribute(static_cast<const ImplType *>(pointer));
+  }
+
+  explicit operator bool() const { return impl; }
+  bool operator!() const { return !impl; }
+  bool operator==(Attribute other) const { return impl == other.impl; }
+
+  const void *getAsOpaquePointer() const { return impl; }
+  ImplType *getImpl() const { return impl; }
+
+  ADBG_STAND_IN void print(raw_ostream &os, bool elideType = false) const {
+    if (impl && adbg::tool::printAttribute && adbg::Layout::offsets.canPrint)
+      adbg::tool::printAttribute(this, os, elideType);
+    else
+      os << "<<NULL ATTRIBUTE>>";
+  }
+  ADBG_STAND_IN inline void print(raw_ostream &os, AsmState &state,
+                                  bool elideType = false) const;
+
+protected:
+  ImplType *impl = nullptr;
+};
+
+inline raw_ostream &operator<<(raw_ostream &os, Attribute attribute) {
+  attribute.print(os);
+  return os;
+}
 
 class StringAttr : public Attribute {
 public:

@@ -1,7 +1,9 @@
-//===- PatternMatch.h - Patterns and rewriters ------------------*- C++ -*-===//
+//===- PatternMatch.h - Patterns, rewriters and conversions -----*- C++ -*-===//
 
 #pragma once
 
+#include "layout/Facts.h"
+#include "mlir/IR/Action.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Operation.h"
 
@@ -101,5 +103,122 @@ public:
 };
 
 class PatternRewriter : public RewriterBase {};
+
+/// The tool's. A map by operations comes first, which is 24 bytes long in all
+/// versions, with a count of its changes in builds with ABI-breaking checks;
+/// then all patterns in it. Those for an interface or a trait have no root
+/// here.
+class FrozenRewritePatternSet {
+public:
+  /// None where they are not found.
+  ArrayRef<const RewritePattern *> getPatterns() const {
+    auto look = [&] {
+      for (const RewritePattern *pattern : patterns())
+        (void)pattern->getGeneratedOps().size();
+    };
+    return adbg::facts::frozenPatterns.isSafe(look)
+               ? patterns()
+               : ArrayRef<const RewritePattern *>();
+  }
+
+private:
+  ArrayRef<const RewritePattern *> patterns() const {
+    auto *const *ends = reinterpret_cast<const RewritePattern *const *const *>(
+        impl + 24 + 8 * adbg::Layout::offsets.hasChecks);
+    return {ends[0], size_t(ends[1] - ends[0])};
+  }
+
+  const char *impl;
+};
+
+/// The tool's.
+class PatternApplicator {
+public:
+  PatternApplicator() = delete;
+
+  void applyCostModel(function_ref<PatternBenefit(const Pattern &)> model)
+      __attribute__((weak));
+};
+
+/// The action that applies a pattern.
+class ApplyPatternAction : public tracing::Action {
+public:
+  static tracing::ActionClass &known() {
+    static tracing::ActionClass known("apply-pattern");
+    return known;
+  }
+  static bool classof(const Action *action) {
+    return known().contains(*action);
+  }
+
+  const Pattern &pattern;
+};
+
+class ConversionPatternRewriter;
+
+/// Only passed on, on the stack; larger than it is in any version.
+class ConversionConfig {
+  uint64_t words[32];
+};
+
+/// The tool's.
+class ConversionTarget {
+public:
+  enum class LegalizationAction { Legal, Dynamic, Illegal };
+
+  ConversionTarget() = delete;
+
+  /// None if the tool lacks the function.
+  ADBG_STAND_IN std::optional<LegalizationAction>
+  getOpAction(OperationName name) const {
+    auto find = [&]() -> adbg::tool::OptionalNumber {
+      const void *key = name.getAsOpaquePointer();
+      if (adbg::tool::actionOf)
+        return adbg::tool::actionOf(this, key);
+      adbg::tool::OptionalLegality legality = adbg::tool::legalityOf(this, key);
+      return {legality.number, legality.isThere};
+    };
+    if ((!adbg::tool::actionOf && !adbg::tool::legalityOf) ||
+        !adbg::facts::legality.isSafe([&] { (void)find(); }))
+      return std::nullopt;
+    adbg::tool::OptionalNumber found = find();
+    if (!found.isThere)
+      return std::nullopt;
+    return static_cast<LegalizationAction>(found.number);
+  }
+  ADBG_STAND_IN bool isIllegal(Operation *op) const {
+    return adbg::tool::isIllegal && adbg::facts::isIllegal.isSafe([&] {
+      adbg::tool::isIllegal(this, op);
+    }) && adbg::tool::isIllegal(this, op);
+  }
+};
+
+/// The tool's.
+class TypeConverter {
+public:
+  TypeConverter() = delete;
+
+  /// Succeeds if the tool lacks the function: then nothing is known.
+  ADBG_STAND_IN LogicalResult convertType(Type type,
+                                          SmallVectorImpl<Type> &to) const {
+    auto convert = [&] {
+      return adbg::tool::convertType(this, type.getAsOpaquePointer(), &to);
+    };
+    if (!adbg::tool::convertType ||
+        !adbg::facts::convertType.isSafe([&] { (void)convert(); }))
+      return success();
+    return convert();
+  }
+  ADBG_STAND_IN LogicalResult convertType(Value value,
+                                          SmallVectorImpl<Type> &to) const {
+    auto convert = [&] {
+      return adbg::tool::convertTypeOf(this, value.getAsOpaquePointer(), &to);
+    };
+    if (!adbg::tool::convertTypeOf ||
+        !adbg::facts::convertValueType.isSafe([&] { (void)convert(); }))
+      return convertType(value.getType(), to);
+    return convert();
+  }
+};
 
 } // namespace mlir

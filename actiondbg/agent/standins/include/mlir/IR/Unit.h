@@ -1,4 +1,4 @@
-//===- Unit.h - Parts of IR -------------------------------------*- C++ -*-===//
+//===- Unit.h - Parts of IR, and the results of folds -----------*- C++ -*-===//
 
 #pragma once
 

@@ -93,15 +93,6 @@ struct SharedUses {
   }
   void unlock() { isLocked.clear(std::memory_order_release); }
 };
-
-class Locked {
-public:
-  explicit Locked(SharedUses &uses) : uses(uses) { uses.lock(); }
-  ~Locked() { uses.unlock(); }
-
-private:
-  SharedUses &uses;
-};
 } // namespace
 
 static __thread OwnUses own;
@@ -122,7 +113,7 @@ void Instances::becomeSeveral() {
 
 /// Ends the innermost use of this thread. `change` makes an instance current.
 template <typename Change> static void endInnermost(Change change) {
-  Locked locked(shared);
+  std::lock_guard locked(shared);
   --own.count;
   if (OwnUses::One *outer = own.innermost()) {
     --shared.inner;
@@ -141,7 +132,7 @@ void InstanceUse::drop(uintptr_t stack) {
 /// an instance current.
 template <typename Change>
 static bool tryBegin(unsigned instance, uintptr_t stack, Change change) {
-  Locked locked(shared);
+  std::lock_guard locked(shared);
   bool isInner = own.count != 0;
   if (own.count == OwnUses::most || (shared.inner && !isInner))
     return false;

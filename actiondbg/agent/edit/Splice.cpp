@@ -146,7 +146,7 @@ static void copyAttributes(Operation *old, Operation *fresh) {
   if (!old->getPropertiesStorageSize())
     return old->setAttrs(fresh->getAttrDictionary());
   old->setDiscardableAttrs(fresh->getDiscardableAttrDictionary());
-  copyProperties(old, fresh);
+  old->copyPropertiesOf(fresh);
 }
 
 void Splice::adopt(Operation *old, Operation *fresh) {

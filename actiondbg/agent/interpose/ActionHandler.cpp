@@ -21,12 +21,6 @@ using namespace adbg;
   "_ZN4mlir11MLIRContext21executeActionInternalEN4llvm12function_"             \
   "refIFvvEEERKNS_7tracing6ActionE"
 
-void adbg::handleActions(MLIRContext *context, unsigned) {
-  Contexts::note(context);
-}
-
-bool adbg::isIRKnown() { return Layout::isDecided(); }
-
 /// Learns the layouts from the IR of an action, until they are known.
 static void learn(const tracing::Action &action) {
   if (LLVM_LIKELY(Layout::isDecided()))

@@ -8,10 +8,6 @@
 
 namespace adbg {
 
-/// Makes the actions of a new context reach runAction. `number` is that of the
-/// context.
-void handleActions(MLIRContext *context, unsigned number);
-
 /// Has the agent follow what runs in a context: one that was just made, or that
 /// is older than the agent in this program.
 void observeContext(MLIRContext *context);
@@ -23,9 +19,6 @@ void runAction(unsigned contextNumber, const mlir::tracing::Action &action,
 /// The same for an action that upstream has none for.
 void runAction(Frame &frame, function_ref<void()> run);
 
-/// Whether IR can be read: its layout is learned at the first action. Programs
-/// that build IR fold operations before.
-bool isIRKnown();
 /// Whether the patterns of a set can be read: proved by the first set that has
 /// some.
 bool arePatternsKnown(const RewritePatternSet &patterns);

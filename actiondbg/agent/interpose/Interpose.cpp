@@ -264,7 +264,7 @@ void adbg::observeContext(MLIRContext *context) {
       noteUnobserved();
     return;
   }
-  unsigned number = Contexts::all().add(context);
+  Contexts::all().add(context);
   static ADBG_OF_INSTANCE bool isFirst = true;
   if (std::exchange(isFirst, false) && !findTraits(context))
     llvm::errs() << "actiondbg: the agent cannot look up operation traits in "
@@ -278,7 +278,7 @@ void adbg::observeContext(MLIRContext *context) {
   if (disable && context->isMultithreadingEnabled() && usesOneThread(engine) &&
       !isSwitchedOff("threads-off"))
     disable(context, true);
-  handleActions(context, number);
+  Contexts::note(context);
 }
 
 // One constructor may call the other, and be observed doing so or not.
@@ -426,7 +426,8 @@ dispatchOutermost(Engine &engine, Operation *op, FoldResults &results,
 template <typename Fold>
 LLVM_ATTRIBUTE_ALWAYS_INLINE static LogicalResult
 dispatchFold(Operation *op, FoldResults &results, Fold fold) {
-  if (LLVM_UNLIKELY(!isIRKnown()))
+  // Programs that build IR fold operations before the first action.
+  if (LLVM_UNLIKELY(!Layout::isDecided()))
     return fold();
   Engine &engine = Engine::get();
   if (LLVM_LIKELY(engine.isWithin()))

@@ -120,7 +120,7 @@ static bool isSchedule(Operation *op) {
 
 static bool isFollowed(Operation *op) {
   Engine &engine = Engine::get();
-  return isIRKnown() && engine.isAttached() && !engine.isSilentHere() &&
+  return Layout::isDecided() && engine.isAttached() && !engine.isSilentHere() &&
          !isSchedule(op) && successOffset();
 }
 

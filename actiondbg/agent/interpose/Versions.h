@@ -181,12 +181,4 @@ inline std::optional<FilePlace> asFilePlace(Location loc) {
   return std::nullopt;
 }
 
-/// Whether `loc` consists of only a file, a line and a column.
-inline bool isPoint(Location loc) { return mlir::isStrictFileLineColLoc(loc); }
-
-/// Copies the properties of an operation of the same name.
-template <typename Op> void copyProperties(Op *to, Op *from) {
-  to->copyPropertiesOf(from);
-}
-
 } // namespace adbg

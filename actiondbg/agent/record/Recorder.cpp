@@ -173,7 +173,7 @@ uint32_t Recorder::writeLocation(Location location) {
     row.line = place->line;
     row.column = place->column;
   }
-  if (!isPoint(location) && !isa<UnknownLoc>(location)) {
+  if (!isStrictFileLineColLoc(location) && !isa<UnknownLoc>(location)) {
     std::string text;
     llvm::raw_string_ostream os(text);
     location.print(os);

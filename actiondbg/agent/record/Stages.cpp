@@ -76,7 +76,7 @@ uint32_t StageWriter::numberOf(Location location) {
     row.line = place->line;
     row.column = place->column;
   }
-  if (!isPoint(location) && !isa<UnknownLoc>(location)) {
+  if (!isStrictFileLineColLoc(location) && !isa<UnknownLoc>(location)) {
     std::string text;
     raw_string_ostream os(text);
     location.print(os);

@@ -1,7 +1,7 @@
 #include "engine/EndReport.h"
 #include "engine/Describe.h"
 #include "engine/Engine.h"
-#include "fork/CrashSignals.h"
+#include "fork/Forks.h"
 #include "requests/Request.h"
 
 #include <ucontext.h>

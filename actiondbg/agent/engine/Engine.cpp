@@ -1,7 +1,6 @@
 #include "engine/Engine.h"
 #include "engine/Describe.h"
-#include "fork/CrashSignals.h"
-#include "fork/SilentStreams.h"
+#include "fork/Forks.h"
 #include "print/InputNames.h"
 
 namespace adbg {

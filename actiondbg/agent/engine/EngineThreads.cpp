@@ -1,7 +1,7 @@
 //===- EngineThreads.cpp - The engines of threads -------------------------===//
 
 #include "engine/Engine.h"
-#include "fork/CrashSignals.h"
+#include "fork/Forks.h"
 #include "print/InputNames.h"
 #include "print/ValueKeys.h"
 #include "support/Unwinding.h"

@@ -1,5 +1,5 @@
-#include "fork/CrashSignals.h"
 #include "engine/Engine.h"
+#include "fork/Forks.h"
 
 namespace adbg {
 

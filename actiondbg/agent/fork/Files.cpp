@@ -1,5 +1,4 @@
 #include "fork/Files.h"
-#include "fork/SilentStreams.h"
 #include "interpose/Interpose.h"
 #include "support/Connection.h"
 

@@ -1,7 +1,5 @@
 #include "fork/Forks.h"
-#include "fork/CrashSignals.h"
 #include "fork/QuietFork.h"
-#include "fork/SilentStreams.h"
 #include "interpose/SeenPrograms.h"
 #include "support/Connection.h"
 #include "support/ExitAtOnce.h"

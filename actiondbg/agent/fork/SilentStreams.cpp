@@ -1,4 +1,4 @@
-#include "fork/SilentStreams.h"
+#include "fork/Files.h"
 #include "interpose/Interpose.h"
 
 #include <sys/sysmacros.h>

@@ -9,7 +9,7 @@
 #include "engine/Engine.h"
 #include "interpose/Interpose.h"
 #include "interpose/SeenPrograms.h"
-#include "support/JumpBuffer.h"
+#include "support/Registers.h"
 
 #include <alloca.h>
 #include <cstdarg>

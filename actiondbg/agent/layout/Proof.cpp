@@ -6,7 +6,7 @@
 #include "support/ExitAtOnce.h"
 #include "support/FileLimit.h"
 #include "support/Memo.h"
-#include "support/ProgramCounter.h"
+#include "support/Registers.h"
 #include "support/Symbols.h"
 
 namespace adbg {

@@ -2,7 +2,7 @@
 #include "layout/ToolFunctions.h"
 #include "support/AgentHeap.h"
 #include "support/ExitAtOnce.h"
-#include "support/ProgramCounter.h"
+#include "support/Registers.h"
 
 #include <sys/auxv.h>
 #include <sys/socket.h>

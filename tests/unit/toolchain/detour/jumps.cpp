@@ -1,6 +1,6 @@
 // Prints how far from the place of a setjmp a jump to it leads: a stack grows
 // downwards, and no frame here is large.
-#include "support/JumpBuffer.h"
+#include "support/Registers.h"
 
 #include <iostream>
 

@@ -1,11 +1,24 @@
-//===- JumpBuffer.h - Where a longjmp leads ---------------------*- C++ -*-===//
+//===- Registers.h - What registers tell of a signal, a jump ----*- C++ -*-===//
 
 #pragma once
 
 #include "support/System.h"
 #include <csetjmp>
+#include <ucontext.h>
 
 namespace adbg {
+
+/// Returns the address of the instruction at which a signal came; null where
+/// that is unknown.
+inline void *programCounter(const ucontext_t &context) {
+#if defined(__x86_64__)
+  return reinterpret_cast<void *>(context.uc_mcontext.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+  return reinterpret_cast<void *>(context.uc_mcontext.pc);
+#else
+  return nullptr;
+#endif
+}
 
 /// Returns the stack pointer to which a jump leads; 0 if it is unknown. The C
 /// library keeps it in a form that only the process itself can decode.

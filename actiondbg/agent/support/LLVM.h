@@ -2,8 +2,8 @@
 
 #pragma once
 
-#include "support/System.h"
 #include "mlir/Support/LLVM.h"
+#include "support/System.h"
 
 /// Of a variable of static storage that has another value for each MLIR in the
 /// process, see detour/Instances.h. It is copied byte by byte.

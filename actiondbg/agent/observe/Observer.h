@@ -3,8 +3,8 @@
 #pragma once
 
 #include "match/Breakpoint.h"
-#include "observe/KnownNames.h"
 #include "observe/PatternChecks.h"
+#include "observe/PatternNames.h"
 
 namespace adbg {
 

@@ -1,12 +1,7 @@
-#include "Counters.h"
-#include "ProcessLog.h"
+#include "Calls.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 // Programs that close or reuse all small descriptors do not meet ours there.
 enum { FirstDescriptor = 500 };

@@ -5,19 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Modules.h"
-#include "ThreadLog.h"
+#include "Calls.h"
 
 #include <dirent.h>
-#include <dlfcn.h>
-#include <errno.h>
 #include <spawn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #define EXPORTED __attribute__((visibility("default")))
 #define KERNEL_PREFIX "_mlir_ciface_"

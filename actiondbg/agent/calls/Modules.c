@@ -1,14 +1,7 @@
-#include "Modules.h"
+#include "Calls.h"
 
 #include <elf.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 enum {
   MostVersions = 64,

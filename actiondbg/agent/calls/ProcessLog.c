@@ -1,13 +1,4 @@
-#include "ProcessLog.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <sched.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include "Calls.h"
 
 struct Image *image;
 char problem[MaxPath];

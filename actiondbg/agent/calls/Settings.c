@@ -1,14 +1,7 @@
-#include "Settings.h"
+#include "Calls.h"
 
-#include <dlfcn.h>
-#include <fcntl.h>
 #include <linux/perf_event.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 struct Settings settings;
 

@@ -1,8 +1,6 @@
-#include "Slots.h"
-#include "ThreadLog.h"
+#include "Calls.h"
 
 #include <fnmatch.h>
-#include <stddef.h>
 
 enum { SlotCount = 4096, EntrySize = 16, MaxDepth = 16 };
 

@@ -1,15 +1,8 @@
-#include "ThreadLog.h"
-#include "ProcessLog.h"
+#include "Calls.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
-#include <sched.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 enum {
   Version = 1,
@@ -40,7 +33,7 @@ struct Record {
 };
 
 struct Log {
-  /// The image that the log belongs to; see ProcessLog.h.
+  /// The image that the log belongs to; see the files of a process.
   uint64_t token;
   bool ready;
   struct Header *header;

@@ -1,8 +1,8 @@
 //===- Capabilities.cpp - What the agent can do in this process -----------===//
 
 #include "engine/Describe.h"
+#include "interpose/ActionHandler.h"
 #include "interpose/Interpose.h"
-#include "interpose/ReasonListener.h"
 #include "support/Connection.h"
 #include "support/Symbols.h"
 #include "support/Without.h"

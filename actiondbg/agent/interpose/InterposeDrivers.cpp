@@ -1,7 +1,7 @@
 //===- InterposeDrivers.cpp - Functions that drive rewrites and checks ----===//
 
+#include "interpose/ActionHandler.h"
 #include "interpose/Interpose.h"
-#include "interpose/ReasonListener.h"
 #include "support/Pipelines.h"
 #include "support/Unwinding.h"
 

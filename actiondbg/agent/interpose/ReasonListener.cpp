@@ -1,4 +1,4 @@
-#include "interpose/ReasonListener.h"
+#include "interpose/ActionHandler.h"
 #include "observe/PatternChecks.h"
 #include "support/Without.h"
 

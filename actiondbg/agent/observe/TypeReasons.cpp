@@ -1,6 +1,6 @@
-#include "observe/TypeReasons.h"
 #include "engine/Describe.h"
 #include "engine/Engine.h"
+#include "observe/Legalizations.h"
 #include "support/Symbols.h"
 
 #include "mlir/IR/PatternMatch.h"

@@ -66,7 +66,8 @@ static void writeOperation(llvm::raw_ostream &os, Operation *op) {
   op->getLoc().print(os);
   if (auto place = firstPlace(op->getLoc()))
     os << " = " << place->file.getValue() << " " << place->line << " "
-       << place->column << " " << place->lastLine << isPoint(op->getLoc());
+       << place->column << " " << place->lastLine
+       << isStrictFileLineColLoc(op->getLoc());
   os << "\n  attributes " << op->getAttrDictionary() << " " << op->attrs << " "
      << op->getPropertiesStorageSize() << "\n";
   if (auto name = op->getAttrOfType<StringAttr>("sym_name"))

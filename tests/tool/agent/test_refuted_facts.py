@@ -106,7 +106,7 @@ TOGETHER: dict[str, Change] = {
         "private:\n  void *other;\n  const Pass &pass;\n",
     ),
     "pattern of an action": (
-        "standins/include/mlir/Rewrite/PatternApplicator.h",
+        f"{_ATTRIBUTES}/PatternMatch.h",
         "  const Pattern &pattern;\n",
         "  void *other;\n  const Pattern &pattern;\n",
     ),

@@ -17,13 +17,13 @@ from actiondbg.process.fork_process import AdoptedFork
 from actiondbg.process.forked_tool import ForkedTool, ForkOwner, run_differs
 from actiondbg.process.launch_options import LaunchOptions
 from actiondbg.process.process_status import (
+    SAMPLE_SECONDS,
+    ThreadWait,
     ancestors_of,
     process_status,
-    waits_for_thread,
     work_of,
 )
 from actiondbg.process.program_run import (
-    SAMPLE_SECONDS,
     Descendant,
     FollowedProcess,
     ProgramRun,
@@ -47,7 +47,6 @@ State = Literal["not-running", "running", "stopped", "exited"]  # of a session
 
 
 _IDLE_SAMPLES = 20  # before forks may hold up the tool
-_STUCK_SAMPLES = 60  # some libraries wait with a limit of time, again and again
 _LOST_THREADS = (
     "A fork took the place of the tool when it went back, and has only one of its threads: it "
     "waited for another, or missed it. run starts the tool again."
@@ -95,7 +94,7 @@ class Execution:
         self._client: Client | None = None
         self._record: FollowedProcess | None = None  # while another process has its turn
         self._sent: list[protocol.WireBreakpoint] = []  # to the agent, before that
-        self._stuck = 0  # samples in a wait for a lost thread
+        self._thread_wait = ThreadWait()
         self._samples = 0  # without a message, while it runs
         self._lost_threads = False  # whether a fork has replaced a process with several threads
         self._running = True
@@ -486,9 +485,7 @@ class Execution:
 
         A fork that waits for a thread which it does not have is ended.
         """
-        is_stuck = self._lost_threads and waits_for_thread(self.pid)
-        self._stuck = self._stuck + 1 if is_stuck else 0
-        if self._stuck >= _STUCK_SAMPLES:
+        if self._lost_threads and self._thread_wait.has_lasted(self.pid):
             self.kill()
             return
         self._samples += 1

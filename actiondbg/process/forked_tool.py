@@ -19,7 +19,7 @@ import msgspec
 from actiondbg import protocol
 from actiondbg.errors import AgentError, NoAnswer, ProtocolError, ToolGone
 from actiondbg.process.fork_process import ForkProcess, kill_group
-from actiondbg.process.process_status import processor_seconds
+from actiondbg.process.process_status import SAMPLE_SECONDS, ThreadWait, processor_seconds
 from actiondbg.process.stop import Stop, exit_of, final_crash, stop_of
 from actiondbg.process.tool_process import Listener, peer_of
 from actiondbg.protocol.client import Client, ConnectionEnded, decode_notification
@@ -36,6 +36,10 @@ _PENDING_SECONDS = 1.0  # for the hello of one that has connected
 _SOCKETS = 1 << 12  # names have three digits, as the path of a socket is limited
 _REPLICA = protocol.Fork(role="replica")
 NONDETERMINISTIC = "The tool may be nondeterministic."
+_LOST_THREAD = (
+    "The run cannot be replayed: the fork of the tool waits for another thread of the tool, which "
+    "a fork does not have."
+)
 
 
 class RunLimit:
@@ -302,7 +306,7 @@ class ForkedTool(Closeable):
         """
         try:
             while True:
-                incoming = _receive(client, limit)
+                incoming = self._receive(client, limit)
                 if incoming.method is None:
                     client.is_response(incoming, number)
                     continue
@@ -316,6 +320,24 @@ class ForkedTool(Closeable):
                     return None
         except ConnectionEnded:
             return None
+
+    def _receive(self, client: Client, limit: RunLimit | None) -> protocol.Incoming:
+        """Wait for the next message.
+
+        Raises:
+            TimeoutError: the limit is exceeded.
+            ToolGone: there is no limit, and the fork waits for a thread that it does not have.
+        """
+        wait = ThreadWait()
+        while True:
+            left = None if limit is None else limit.left()
+            try:
+                return client.receive(SAMPLE_SECONDS if left is None else left)
+            except TimeoutError:
+                if left == 0:
+                    raise
+                if left is None and wait.has_lasted(self.pid):
+                    raise ToolGone(_LOST_THREAD) from None
 
     def _record_end(self, message: protocol.Message) -> None:
         if isinstance(message, protocol.Exited):
@@ -520,17 +542,6 @@ def _has_ended(connection: socket.socket) -> bool:
     poll = select.poll()
     poll.register(connection, select.POLLRDHUP)
     return bool(poll.poll(0))
-
-
-def _receive(client: Client, limit: RunLimit | None) -> protocol.Incoming:
-    """Wait for the next message; raises TimeoutError when the limit is exceeded."""
-    while True:
-        left = limit.left() if limit is not None else None
-        try:
-            return client.receive(left)
-        except TimeoutError:
-            if not left:
-                raise
 
 
 @contextlib.contextmanager

@@ -32,6 +32,9 @@ _INFO_EXIT = 1 << 3
 _FUTEX = {"x86_64": 202, "aarch64": 98}
 _FUTEX_WAIT, _FUTEX_WAIT_BITSET, _FUTEX_CLOCK = 0x80, 0x89, 0x100
 
+SAMPLE_SECONDS = 0.05  # between two looks at what a process does
+_STUCK_SAMPLES = 60  # some libraries wait with a limit of time, again and again
+
 
 class ProcessStatus(msgspec.Struct, kw_only=True, frozen=True):
     """The status of a process.
@@ -127,6 +130,18 @@ def waits_for_thread(pid: int) -> bool:
             status = process_status(pid)
             return status is not None and status.threads == 1 and status.halted is None
     return False
+
+
+class ThreadWait:
+    """Notices that a fork waits for ever for a thread of the tool, which it does not have."""
+
+    def __init__(self) -> None:
+        self._samples = 0
+
+    def has_lasted(self, pid: int) -> bool:
+        """Look at the process; return whether it was seen to wait at each of many looks."""
+        self._samples = self._samples + 1 if waits_for_thread(pid) else 0
+        return self._samples >= _STUCK_SAMPLES
 
 
 def processor_seconds(pid: int) -> float:

@@ -35,7 +35,6 @@ from actiondbg.tool.seen_programs import SeenPrograms
 
 _END_SECONDS = 5.0  # from the end of the connection to the end of the process
 _SHOWN = 60  # characters of a command line in a message
-SAMPLE_SECONDS = 0.05  # between two looks at what a process of a program does
 # Samples without work, before another process has its turn: a child that the process waits for
 # delays it, while any other process is observed only if it waits for its turn.
 _IDLE_SAMPLES = 20

@@ -177,6 +177,9 @@ static void endWithWriter(int fd) {
   fcntl(fd, F_SETOWN, getpid());
   fcntl(fd, F_SETSIG, SIGKILL);
   fcntl(fd, F_SETFL, O_ASYNC);
+  pollfd end = {fd, 0, 0};
+  if (poll(&end, 1, 0) != 0) // before the signal was set up
+    exitAtOnce(1);
 }
 
 ForkEnd runInFork(function_ref<void(int)> write,

@@ -10,6 +10,7 @@
 //   first   three threads make the first contexts at the same time
 //   jump    a pass is left by longjmp, then others run
 //   spin    a pass of a second thread computes for minutes
+//   wait    a pass waits for a second thread
 //   wrong   a second thread parses a file that is invalid
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -21,9 +22,11 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 
+#include <condition_variable>
 #include <csetjmp>
 #include <cstdlib>
 #include <functional>
+#include <mutex>
 #include <pthread.h>
 #include <string>
 #include <sys/wait.h>
@@ -121,6 +124,22 @@ int main(int argc, char **argv) {
         }
       });
     });
+  } else if (mode == "wait") {
+    std::mutex mutex;
+    std::condition_variable changed;
+    int turn = 0;
+    auto take = [&](int mine) {
+      std::unique_lock<std::mutex> lock(mutex);
+      changed.wait(lock, [&] { return turn == mine; });
+      ++turn;
+      changed.notify_all();
+    };
+    std::thread other([&] { take(1); });
+    first = compile(file, [&] {
+      take(0);
+      take(2);
+    });
+    other.join();
   } else if (mode == "wrong") {
     first = compile(file);
     inThread([&] { others[0] = compile("/dev/null/no.mlir"); });

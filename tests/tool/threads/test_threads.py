@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import actiondbg
-from actiondbg.errors import NoAnswer
+from actiondbg.errors import NoAnswer, ToolGone
 from actiondbg.process.stop import Stop
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
@@ -29,6 +29,9 @@ func.func @sum(%a: i32) -> i32 {
   return %x : i32
 }
 """
+
+
+_MODES = ("each", "race", "nested", "end", "exit", "fork", "first", "jump", "wait", "wrong")
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +50,7 @@ def alone(tool: Path) -> dict[str, subprocess.CompletedProcess[str]]:
     """What the tool does without the debugger, by mode."""
     return {
         mode: subprocess.run(_argv(tool, mode), capture_output=True, text=True, check=False)
-        for mode in ("each", "race", "nested", "end", "exit", "fork", "first", "jump", "wrong")
+        for mode in _MODES
     }
 
 
@@ -243,6 +246,21 @@ def test_the_first_contexts_of_several_threads(tool: Path) -> None:
         stops = list(_stops(session))
         assert sorted(stop.context or "" for stop in stops) == ["c0", "c1", "c2"]
         assert len({stop.thread for stop in stops}) == 3
+
+
+def test_a_replay_that_waits_for_another_thread_is_given_up(
+    tool: Path, alone: dict[str, subprocess.CompletedProcess[str]]
+) -> None:
+    with actiondbg.launch(_argv(tool, "wait")) as session:
+        session.breakpoints.add("pass:canonicalize")
+        stop = session.run()
+        assert stop.unforkable is None
+        with pytest.raises(ToolGone, match="waits for another thread of the tool"):
+            session.timeline.reverse_step()
+        assert session.stop == stop
+        session.breakpoints.delete([each.id for each in session.breakpoints.all()])
+        assert session.continue_().status == 0
+        assert session.target.output() == alone["wait"].stdout
 
 
 def test_an_action_that_is_left_by_longjmp_is_over(tool: Path) -> None:

@@ -21,7 +21,7 @@ from actiondbg.commands.interpreter.options import (
     options_from,
 )
 from actiondbg.commands.interpreter.values import capability
-from actiondbg.errors import UsageError
+from actiondbg.errors import NotRecorded, UsageError
 from actiondbg.recording.errors import RecordingError
 from actiondbg.recording.format.magic import MAGIC, is_recording
 from actiondbg.support.executables import which
@@ -120,9 +120,14 @@ class LineParser(argparse.ArgumentParser, Generic[OptionsT]):
 
     @contextmanager
     def reported_usage(self) -> Generator[None]:
-        """Report a UsageError of the block as the parser's own errors, with exit status 2."""
+        """Report a UsageError of the block as the parser's own errors, with exit status 2.
+
+        What a recording lacks is no fault of the command line.
+        """
         try:
             yield
+        except NotRecorded:
+            raise
         except UsageError as error:
             self.error(str(error))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from scenarios.scenario import CRASH, CSE, FOLD, TENSOR, VECTOR, line, scenario
+from scenarios.scenario import CRASH, CSE, FOLD, RECORD_PLAIN, TENSOR, VECTOR, line, scenario
 
 
 def _client(*requests: tuple[str, dict[str, object]]) -> str:
@@ -142,6 +142,8 @@ COST = (
         line("actiondbg annotate cse.adbrec --origin output -o own.mlir && cat own.mlir"),
         line("actiondbg annotate cse.adbrec --at cse"),
         line("actiondbg annotate cse.adbrec --origin output"),
+        line(RECORD_PLAIN),
+        line("actiondbg annotate plain.adbrec"),
         line("actiondbg annotate"),
     ),
     scenario(

@@ -26,16 +26,17 @@ def print_cut(path: str, cut: str | None) -> None:
 
 def without_context(done: RecordedRun) -> str:
     """Return why there is no recording, without the dot at the end."""
+    which = "" if done.follow is None else f" that matches {done.follow!r}"
+    if done.seen is not None:
+        return f"no MLIR context of the program{which} was observed: {done.seen}"
+    if done.status == _REFUSED:
+        what = "program" if done.is_program else "tool"
+        return f"the {what} ended with status {_REFUSED} before the recording began"
     if done.is_program:
-        which = "" if done.follow is None else f" that matches {done.follow!r}"
-        if done.seen is not None:
-            return f"no MLIR context of the program{which} was observed: {done.seen}"
         return (
             f"no process of the program{which} made an MLIR context: 'actiondbg doctor TOOL' "
             "reports whether the tool that it starts can be debugged"
         )
-    if done.status == _REFUSED:
-        return f"the tool ended with status {done.status} before the recording began"
     return "the tool ended without creating an MLIR context"
 
 

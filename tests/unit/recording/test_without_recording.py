@@ -11,4 +11,7 @@ def test_an_agent_that_ended_the_tool_is_not_contradicted() -> None:
     assert without_context(RecordedRun(None, 3)) == (
         "the tool ended with status 3 before the recording began"
     )
+    assert without_context(RecordedRun(None, 3, is_program=True)) == (
+        "the program ended with status 3 before the recording began"
+    )
     assert "without creating an MLIR context" in without_context(RecordedRun(None, 0))

@@ -18,8 +18,8 @@ EndReport::EndReport(Engine &engine)
                           RTLD_DEFAULT, "__abort_msg", "GLIBC_PRIVATE"))) {}
 
 void EndReport::finishFiles() {
-  engine.hitLog.flush();
-  engine.legalizations.flush();
+  engine.hitLog.file.flush();
+  engine.legalizations.file.flush();
   if (engine.skips.plan)
     engine.skips.plan->finish(engine.innermost, engine.position.ordinal);
   finishAlternative(engine);

@@ -42,8 +42,8 @@ void Engine::join() {
   pid = getpid();
   attached = true;
   isForked = false;
-  hitLog.abandon();
-  legalizations.abandon();
+  hitLog.file.abandon();
+  legalizations.file.abandon();
   SilentStreams::reach(position.event);
   connection.notify("hello", hello(*this));
 }

@@ -299,11 +299,11 @@ StringRef Resumption::reason() const {
 
 std::error_code HitLog::open(const std::string &path, bool around) {
   neighbourhoods = around;
-  return LogFile::open(path);
+  return file.open(path);
 }
 
 void HitLog::write(Frame &frame, const Notice &notice, bool withChanges) {
-  if (file)
+  if (file.isOpen())
     stops.log(frame, notice, withChanges, neighbourhoods, *file);
 }
 

@@ -83,8 +83,10 @@ class StopLoop;
 
 /// The log file of breakpoints that log their hits instead of stopping: one
 /// line of JSON a hit, with the fields of a stop and the time of the action.
-class HitLog : public LogFile {
+class HitLog {
 public:
+  LogFile file;
+
   explicit HitLog(StopLoop &stops) : stops(stops) {}
 
   /// `neighbourhoods`: describe what is around the operation of an action that

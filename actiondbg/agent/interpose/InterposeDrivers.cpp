@@ -1,5 +1,6 @@
 //===- InterposeDrivers.cpp - Functions that drive rewrites and checks ----===//
 
+#include "engine/Engine.h"
 #include "interpose/ActionHandler.h"
 #include "interpose/Interpose.h"
 #include "support/Pipelines.h"
@@ -208,7 +209,7 @@ static LogicalResult
 convert(Next next, Roots roots, const ConversionTarget &target,
         const FrozenRewritePatternSet &patterns, Rest... rest) {
   Engine &engine = Engine::get();
-  if (!engine.legalizations.isOpen() || !engine.follows())
+  if (!engine.legalizations.file.isOpen() || !engine.follows())
     return next(roots, target, patterns, rest...);
   // The conversion is the next action.
   engine.legalizations.beginConversion(target, patterns, roots, isFull,

@@ -43,7 +43,7 @@ void BreakpointHits::hit(Breakpoint &one, Frame &frame, Notice &notice) {
     notice.hit.push_back(one.id);
     return;
   }
-  if (!log.isOpen())
+  if (!log.file.isOpen())
     return;
   Notice logged = notice;
   logged.hit = {one.id};

@@ -22,7 +22,7 @@ bool WantedOperations::contains(Operation *op, uint32_t id) {
 
 std::error_code Legalizations::open(const std::string &path,
                                     WantedOperations operations, bool reasons) {
-  if (std::error_code error = LogFile::open(path))
+  if (std::error_code error = file.open(path))
     return error;
   wanted = std::move(operations);
   written = 0;
@@ -36,7 +36,7 @@ bool Legalizations::close() {
     write(conversion, linesOf(conversion.events));
   conversions.clear();
   typeReasons.ask(false);
-  return LogFile::close();
+  return file.close();
 }
 
 static std::string lineOf(Object event) {
@@ -110,7 +110,7 @@ void Legalizations::beginConversion(const ConversionTarget &target,
                                     ArrayRef<Operation *> roots, bool isFull,
                                     uint64_t ordinal) {
   AgentHeap agentHeap;
-  if (!file)
+  if (!file.isOpen())
     return;
   Conversion conversion;
   conversion.target = &target;
@@ -146,7 +146,7 @@ void Legalizations::endConversion(bool isFailed) {
     return;
   Conversion conversion = std::move(conversions.back());
   conversions.pop_back();
-  if (!file)
+  if (!file.isOpen())
     return;
   if (isFailed) {
     for (uint32_t parent : conversion.parents)

@@ -81,8 +81,10 @@ struct WantedOperations {
   bool contains(Operation *op, uint32_t id);
 };
 
-class Legalizations : public LogFile {
+class Legalizations {
 public:
+  LogFile file;
+
   /// `reasons`: whether to find out why types do not convert.
   std::error_code open(const std::string &path, WantedOperations wanted,
                        bool reasons);
@@ -96,9 +98,9 @@ public:
                        ArrayRef<Operation *> roots, bool isFull,
                        uint64_t ordinal);
   void endConversion(bool isFailed);
-  /// Whether a conversion runs whose legalizations are wanted.
   /// Forgets the running conversions, which the tool leaves without an end.
   void leave() { conversions.clear(); }
+  /// Whether a conversion runs whose legalizations are wanted.
   bool isTracing() const { return LLVM_UNLIKELY(!conversions.empty()); }
 
   // --- in a conversion ---

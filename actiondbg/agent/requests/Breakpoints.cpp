@@ -46,9 +46,9 @@ ADBG_REQUEST("log/open", openLog)
 
 /// log/close: closes that file, and reports whether all was written.
 static Answer<NoResult> closeLog(Engine &engine) {
-  if (!engine.hitLog.isOpen())
+  if (!engine.hitLog.file.isOpen())
     return RequestError(NoAnswer, "no log is open");
-  if (!engine.hitLog.close())
+  if (!engine.hitLog.file.close())
     return RequestError(FileNotWritten, "writing the log failed");
   return NoResult();
 }
@@ -82,7 +82,7 @@ ADBG_REQUEST("legalizations/open", openLegalizations)
 
 /// legalizations/close
 static Answer<NoResult> closeLegalizations(Engine &engine) {
-  if (!engine.legalizations.isOpen())
+  if (!engine.legalizations.file.isOpen())
     return RequestError(NoAnswer, "no legalizations are written");
   if (!engine.legalizations.close())
     return RequestError(FileNotWritten, "writing the legalizations failed");

@@ -18,6 +18,7 @@ public:
     return error;
   }
   bool isOpen() const { return file != nullptr; }
+  raw_fd_ostream &operator*() { return *file; }
   /// Closes the file; returns false if a write failed.
   bool close() {
     file->flush();
@@ -34,10 +35,8 @@ public:
   /// data.
   void abandon() { abandoned = file.release(); }
 
-protected:
-  std::unique_ptr<raw_fd_ostream> file;
-
 private:
+  std::unique_ptr<raw_fd_ostream> file;
   raw_fd_ostream *abandoned = nullptr;
 };
 

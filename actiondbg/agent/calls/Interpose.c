@@ -1,4 +1,4 @@
-//===- Interpose.c - Functions of libc that load modules ------------------===//
+//===- Interpose.c - Functions of libc: modules, ends, processes ----------===//
 //
 // IREE's own loader maps a library with mmap and mprotect; the system's is
 // asked with dlsym, as is the loader of kernels.
@@ -8,7 +8,9 @@
 #include "Calls.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <sys/wait.h>
 
 #define EXPORTED __attribute__((visibility("default")))

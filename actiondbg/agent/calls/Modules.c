@@ -1,6 +1,7 @@
 #include "Calls.h"
 
 #include <elf.h>
+#include <stdio.h>
 #include <sys/uio.h>
 
 enum {

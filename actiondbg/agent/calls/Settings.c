@@ -1,6 +1,8 @@
 #include "Calls.h"
 
+#include <dlfcn.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <sys/stat.h>
 
 struct Settings settings;

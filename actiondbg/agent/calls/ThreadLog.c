@@ -33,7 +33,7 @@ struct Record {
 };
 
 struct Log {
-  /// The image that the log belongs to; see the files of a process.
+  /// The image that the log belongs to; see struct Image in Calls.h.
   uint64_t token;
   bool ready;
   struct Header *header;

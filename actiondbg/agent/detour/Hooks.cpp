@@ -9,6 +9,7 @@
 
 #include "detour/Hooks.h"
 #include "detour/Binder.h"
+#include "detour/Detour.h"
 #include "interpose/SeenPrograms.h"
 #include "interpose/Versions.h"
 #include "layout/Proof.h"

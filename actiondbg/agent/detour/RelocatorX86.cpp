@@ -205,8 +205,9 @@ private:
       return extension() < 2;
     if (kind == 'F')
       return extension() != 3 && extension() != 5 && extension() != 7;
-    bool isOther = isAmong("CJK") && (isWord || isVector);
-    return kind != '-' && !isOther;
+    // Processors disagree on jumps with the prefix 66; VEX has no jumps.
+    bool isRefused = isAmong("CJK") && (isWord || isVector);
+    return kind != '-' && !isRefused;
   }
 
   void readDistance(size_t bytesOfIt) {

@@ -4,6 +4,8 @@
 
 #include "support/System.h"
 
+#include "llvm/Support/xxhash.h"
+
 namespace adbg::detour {
 
 /// A symbol of an object: relative to where the object is loaded.
@@ -40,7 +42,8 @@ public:
   uint64_t hash() const {
     uint64_t hash = names.size();
     for (std::string_view name : names)
-      hash = (hash ^ std::hash<std::string_view>()(name)) * 0x9e3779b97f4a7c15;
+      hash = (hash ^ llvm::xxh3_64bits({name.data(), name.size()})) *
+             0x9e3779b97f4a7c15;
     return hash;
   }
 

@@ -408,9 +408,11 @@ std::string checkStorage(AttributeClass kind,
   case AttributeClass::OpaqueLocation:
     return checkPart(whole,
                      static_cast<const OpaqueStorage *>(attribute)->fallback);
-  default:
-    return "";
+  case AttributeClass::Other:
+  case AttributeClass::UnknownLocation:
+    break;
   }
+  return "";
 }
 
 /// Returns an operation that is quickly printed: `root`, or one in it.
@@ -520,6 +522,7 @@ StringRef Layout::capabilityOf(Check check) {
   // In the order of Check.
   static constexpr StringRef names[] = {"",         "cursor", "values",
                                         "location", "print",  ""};
+  static_assert(std::size(names) == checks);
   return names[static_cast<unsigned>(check)];
 }
 

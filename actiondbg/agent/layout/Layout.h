@@ -96,6 +96,8 @@ private:
                                 &facts::nameLocation,
                                 &facts::opaqueLocation,
                                 nullptr};
+    static_assert(std::size(all) ==
+                  static_cast<size_t>(AttributeClass::UnknownLocation) + 1);
     return all[static_cast<unsigned>(kind)];
   }
   static bool triesStorage(Fact &fact, AttributeClass kind,

@@ -2,6 +2,7 @@
 #include "detour/LoadedObjects.h"
 #include "detour/MappedFile.h"
 #include "fork/QuietFork.h"
+#include "layout/Fact.h"
 #include "support/AgentHeap.h"
 #include "support/ExitAtOnce.h"
 #include "support/FileLimit.h"

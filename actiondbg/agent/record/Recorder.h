@@ -10,10 +10,9 @@
 
 namespace adbg {
 
-// A thread's recorder numbers locations and texts. An entry that was evicted
-// gets a new number, which readers accept; therefore the memory is bounded.
-
-/// The numbers of objects that a context owns: locations, names. Neighbours in
+/// The numbers of objects that a context owns: locations, names. An entry that
+/// was evicted gets a new number, which readers accept; therefore the memory is
+/// bounded. Neighbours in
 /// memory, which usually are neighbours in the source, are neighbours in this
 /// table: scattering them would slow the tool by several percent, through page
 /// faults and cache misses.
@@ -388,7 +387,7 @@ private:
   static void onWake(int number);
   static void handleWakeSignal();
 
-  // RecorderEnd.cpp
+  // RecorderLife.cpp
   static void writeExit(int status);
   static void writeEnd(const char *text);
   static void handleEndSignals();

@@ -1,4 +1,4 @@
-//===- RecorderEnd.cpp - The begin and the end of a recording -------------===//
+//===- RecorderLife.cpp - The begin and the end of a recording ------------===//
 //
 // It ends at the exit of the tool, at a crash, and at a signal that ends it.
 //

@@ -22,8 +22,9 @@ struct NoResult {};
 inline Json toJSON(NoResult) { return Object{}; }
 
 /// A request of the front end, which is answered while the tool is stopped.
-/// Aligned so that the linker leaves no room between two.
-struct alignas(32) Request {
+/// Aligned so that a compiler that aligns large variables leaves no room
+/// between two of them.
+struct alignas(64) Request {
   StringRef method;
   Answer<Json> (*answer)(Engine &engine, Fields &fields);
   /// Whether it reads IR, or calls functions of the tool with it.
@@ -57,7 +58,7 @@ template <auto handler> Answer<Json> by(Engine &engine, Fields &fields) {
 /// Enters a request into the table, behind its handler.
 #define ADBG_REQUEST(METHOD, HANDLER, ...)                                     \
   __attribute__((section("adbg_requests"),                                     \
-                 used)) static const Request HANDLER##Request = {              \
+                 used)) static constexpr Request HANDLER##Request = {          \
       METHOD, by<HANDLER> __VA_OPT__(, ) __VA_ARGS__};
 
 RequestError notWritten(const std::string &path, std::error_code error);

@@ -1,6 +1,6 @@
 """Breakpoint specs, conditions and outcome filters as SQL over the tables of a recording.
 
-The meaning is the agent's (Spec.cpp, Condition.cpp, OutcomeFilter.cpp): a filter selects an action
+The meaning is the agent's (Spec.cpp, Condition.cpp, Breakpoint.cpp): a filter selects an action
 if ``break`` with the same words would have stopped at it.
 """
 

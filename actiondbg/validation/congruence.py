@@ -9,7 +9,7 @@ is not, nothing is known: its arguments may have values that they never have in 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -21,6 +21,7 @@ from actiondbg.validation.program import (
     STRUCTURED,
     Attribute,
     Block,
+    Dense,
     Function,
     Module,
     OpaqueAttribute,
@@ -59,6 +60,10 @@ def _copy(machine: Machine, operation: Operation) -> Sequence[RuntimeValue]:
     return machine.all(operation.operands)
 
 
+_BOUND = re.compile(
+    r"affine\.(?:apply|min|max)|arith\.(?:addi|subi|(?:min|max)[su]i|(?:floor|ceil)?div[su]i|select)"
+)
+_PLACE = "linalg.index"  # has another result in each body
 _NUMBERS = ("arith.", "index.", "math.")
 # Loops, with how many arguments of their bodies count.
 _COUNTING = {
@@ -89,8 +94,9 @@ def cuts(
     if before.body is None or after.body is None:
         raise Uncut
     comparison = _Comparison(are_paired)
-    for each in (before.body, after.body):
-        comparison.counters.update(each.blocks[0].arguments)
+    for function, body in ((before, before.body), (after, after.body)):
+        comparison.small.update(body.blocks[0].arguments)
+        comparison.safe.update(_safe_divisors(function))
     comparison.regions(before.body, after.body)
     return [_Extraction(comparison, pair, depth).cut() for pair in comparison.open_pairs()]
 
@@ -108,7 +114,9 @@ class _Comparison:
     # The operation of each result.
     makers: dict[Value, Operation] = field(default_factory=dict[Value, Operation])
     # Arguments of the function, and of bodies of loops, that are as large as sizes are.
-    counters: set[Value] = field(default_factory=set[Value])
+    small: set[Value] = field(default_factory=set[Value])
+    # Constants by which each number may be divided.
+    safe: set[Value] = field(default_factory=set[Value])
     _keys: dict[tuple[object, ...], int] = field(default_factory=dict[tuple[object, ...], int])
     _shapes: dict[Operation, str] = field(default_factory=dict[Operation, str])
     _open: list[Values] = field(default_factory=list[Values])
@@ -143,7 +151,9 @@ class _Comparison:
             self.numbers[one] = self.numbers[other] = self._next
 
     def _blocks(self, before: Block, after: Block, order: dict[Block, int]) -> None:
-        lefts, rights = _anchors(before), _anchors(after)
+        lefts, rights = (
+            [each for each in one.operations if not self._is_free(each)] for one in (before, after)
+        )
         pairs = self._anchor_pairs(lefts, rights)
         places = {each: at for one in (before, after) for at, each in enumerate(one.operations)}
         left_at = right_at = 0
@@ -164,9 +174,18 @@ class _Comparison:
         for tag, i1, i2, j1, j2 in Alignment(*keys).get_opcodes():
             if tag == "equal":
                 pairs += zip(before[i1:i2], after[j1:j2], strict=True)
-            elif j2 > j1 or not all(_is_pure(each) for each in before[i1:i2]):
+            elif not all(map(_is_pure, (*before[i1:i2], *after[j1:j2]))):
                 raise Uncut
+            elif j2 > j1:  # what may trap is where something was that must trap then, too
+                self._replaced(before[i1:i2], after[j1:j2])
         return pairs
+
+    def _replaced(self, before: Sequence[Operation], after: Sequence[Operation]) -> None:
+        counts = [[len(each.results) for each in one] for one in (before, after)]
+        if counts[0] != counts[1] or any(each.name == _PLACE for each in after):
+            raise Uncut
+        for left, right in zip(before, after, strict=True):
+            self._open += zip(left.results, right.results, strict=True)
 
     def _anchor(self, left: Operation, right: Operation, order: dict[Block, int]) -> None:
         """Compare two operations with effects: the operands must be the same, then all is."""
@@ -176,13 +195,56 @@ class _Comparison:
         self._open += zip(left.operands, right.operands, strict=True)
         if left.name in _COUNTING:
             for each in (left, right):
+                bounds = each.operands[:2] if each.name == "scf.for" else each.operands
+                if not all(self._is_bound(value) for value in bounds if value.type == INDEX):
+                    continue
                 arguments = each.regions[0].blocks[0].arguments
-                self.counters.update(arguments[: _COUNTING[left.name]])
+                self.small.update(arguments[: _COUNTING[left.name]])
         for one, other in zip(left.regions, right.regions, strict=True):
             self.regions(one, other)
+        if _is_pure(left) and left.name != _PLACE:  # it has the same results wherever it is run
+            number = self._number(left)
+            self._keys[self._key(right)] = number
+            self._number(right)
+            return
         self._made(left)
         self._made(right)
         self._same(left.results, right.results)
+
+    def is_small(self, value: Value) -> bool:
+        """Whether an index is as small as sizes are."""
+        maker = self.makers.get(value)
+        is_size = maker is not None and maker.name.endswith(".dim")
+        return is_size or value in self.small
+
+    def _is_bound(self, value: Value) -> bool:
+        """Whether an index is computed of small ones, as bounds of loops over memory are."""
+        if self.is_small(value):
+            return True
+        maker = self.makers.get(value)
+        return maker is not None and (
+            _CONSTANT.search(maker.name) is not None
+            or (
+                _BOUND.fullmatch(maker.name) is not None
+                and all(self._is_bound(each) for each in maker.operands if each.type == INDEX)
+            )
+        )
+
+    def _is_free(self, operation: Operation) -> bool:
+        """Whether it does not matter where, and how often, an operation is run."""
+        if not _is_pure(operation) or operation.name == _PLACE:
+            return False
+        return not any(map(self._is_trapping, walk(operation)))
+
+    def _is_trapping(self, operation: Operation) -> bool:
+        if _TRAPPING.fullmatch(operation.name) is None:
+            return False
+        if operation.name.startswith(_NUMBERS):
+            return operation.name == "math.ipowi" or operation.operands[1] not in self.safe
+        # The verifier has checked shapes that are static.
+        return not all(
+            _is_static(value.type) for value in (*operation.operands, *operation.results)
+        )
 
     def _made(self, operation: Operation) -> None:
         for result in operation.results:
@@ -259,23 +321,13 @@ class _Comparison:
         return found
 
 
-def _anchors(block: Block) -> list[Operation]:
-    return [each for each in block.operations if not _is_free(each)]
-
-
-def _is_free(operation: Operation) -> bool:
-    """Whether it does not matter where, and how often, an operation is run."""
-    is_bound = operation.name == "linalg.index" or any(map(_is_trapping, walk(operation)))
-    return _is_pure(operation) and not is_bound
-
-
-def _is_trapping(operation: Operation) -> bool:
-    if _TRAPPING.fullmatch(operation.name) is None:
-        return False
-    # The verifier has checked shapes that are static.
-    return operation.name.startswith(_NUMBERS) or not all(
-        _is_static(value.type) for value in (*operation.operands, *operation.results)
-    )
+def _safe_divisors(function: Function) -> Iterator[Value]:
+    for each in walk(function.operation):
+        value = each.attributes.get("value")
+        numbers = value.values if isinstance(value, Dense) else (value,)
+        is_safe = all(type(number) is int and number not in (0, -1) for number in numbers)
+        if is_safe and _CONSTANT.search(each.name) and not each.operands:
+            yield from (result for result in each.results if str(result.type) != "i1")
 
 
 def _is_static(type: Type) -> bool:
@@ -391,13 +443,10 @@ class _Extraction:
             for body, value in zip(bodies, self._pair, strict=True)
         )
         assert all(each.functions[_NAME].inputs == types for each in (before, after))
-        counts = all(self._counts(each) for each in arguments.values() if each.type == INDEX)
-        return Pair(_NAME, before, after, counts=counts)
-
-    def _counts(self, value: Value) -> bool:
-        maker = self._comparison.makers.get(value)
-        is_size = maker is not None and maker.name.endswith(".dim")
-        return is_size or value in self._comparison.counters
+        are_small = all(
+            self._comparison.is_small(each) for each in arguments.values() if each.type == INDEX
+        )
+        return Pair(_NAME, before, after, has_small_indices=are_small)
 
     def _reached(self, value: Value) -> dict[int, Value]:
         """Return the values of which a value is computed, and itself, by their numbers."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 from actiondbg.validation.dialects import (
     affine,
@@ -18,7 +19,7 @@ from actiondbg.validation.dialects import (
     vector_reductions,
     views,
 )
-from actiondbg.validation.domain import Domain
+from actiondbg.validation.domain import Domain, NotInterpreted
 from actiondbg.validation.machine import Buffer, Machine, Outcome, RuntimeValue
 from actiondbg.validation.program import Module
 
@@ -45,5 +46,6 @@ def run_function(
     """
     machine = Machine(module, domain, steps=steps, entry_globals=entry_globals)
     for name in shown:
-        memory.global_buffer(machine, name)
+        with suppress(NotInterpreted):  # a function that touches it raises it again
+            memory.global_buffer(machine, name)
     return machine.run(symbol, arguments)

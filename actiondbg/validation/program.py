@@ -240,7 +240,7 @@ class Pair(NamedTuple):
     before: Module
     after: Module
     suspect: str = ""
-    counts: bool = False  # of a piece: each index that it begins with is an argument, or counts
+    has_small_indices: bool = False  # of a piece: whether indices at its begin are as arguments
 
     @property
     def source(self) -> Function:

@@ -50,7 +50,6 @@ _WIDE = frozenset({"f80", "f128"})  # which no Python number holds
 # They have a property which the bindings do not show as an attribute.
 _LINEARIZE = "affine.linearize_index"
 _HIDING = re.compile(rf"llvm\.(?:add|sub|mul|shl|trunc|getelementptr)|{_LINEARIZE}|ptr\.\w+")
-_HIDING_DIALECTS = ("llvm.", "ptr.", _LINEARIZE)
 # In generic form, in which no string has a quotation mark.
 _HIDDEN = re.compile(rf'"(?:{_HIDING.pattern})"\([^)]*\)(?: <\{{(.*?)\}}>)?')
 _OVERFLOW = re.compile(r"overflowFlags = (\d+)")
@@ -104,7 +103,7 @@ class _Conversion:
 
     def module(self, parsed: Any) -> Module:
         root = parsed.operation
-        if any(name in self._text for name in _HIDING_DIALECTS):
+        if _HIDING.search(self._text):
             self._hidden = _hidden_properties(root)
         tops: list[Any] = [root]
         if root.name == "builtin.module":

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -20,7 +19,15 @@ from actiondbg.validation.program import (
     called,
     walk,
 )
-from actiondbg.validation.types import ComplexType, FloatType, OpaqueType, ShapedType, Type
+from actiondbg.validation.types import (
+    INDEX,
+    ComplexType,
+    FloatType,
+    IntegerType,
+    OpaqueType,
+    ShapedType,
+    Type,
+)
 
 _EXTREMES = frozenset({"maximumf", "minimumf", "maxnumf", "minnumf"})
 _OPEN_ZEROS = re.compile(r"(?:arith\.)?(?:max|min)numf|llvm\.intr\.(?:max|min)num|complex\.mul")
@@ -55,7 +62,7 @@ _ORDERLESS = frozenset(
     }
 )
 _MOVING = frozenset({"linalg.pack", "linalg.unpack", "linalg.yield", "linalg.index"})
-_MAKING = frozenset({"memref.alloc", "memref.alloca", "memref.realloc", "memref.global"})
+_MAKING = frozenset({"memref.alloc", "memref.alloca", "memref.realloc", "llvm.alloca"})
 PARALLEL_LOOPS = frozenset({"scf.parallel", "scf.forall", "affine.parallel"})
 # Numbers of kinds of arith.
 _ASSIGN = 3
@@ -110,32 +117,66 @@ def unchecked(before: Module, after: Module, symbol: str, *, is_proved: bool) ->
     The interpreter knows no addresses. Runs show one of the results that flags of fast math allow;
     a proof knows of the others.
     """
-    source, target = (
-        [inner for each in called(module, symbol) for inner in walk(each.operation)]
-        for module in (before, after)
-    )
-    needed = _alignments(target, are_made=False)
-    known = _alignments(source, are_made=False) + _alignments(source, are_made=True)
-    lost = _alignments(source, are_made=True) - _alignments(target, are_made=True)
-    if needed and (max(needed) > max(known, default=0) or max(lost, default=0) >= min(needed)):
-        return f"if memory is aligned to {max(needed)} bytes as the action says"
-    if is_proved or any(fast_math(each.attributes) for each in source):
+    source, target = (list(called(module, symbol)) for module in (before, after))
+    needed = max(map(_unmet_alignment, target), default=0)
+    if needed > max(map(_unmet_alignment, source), default=0):
+        return f"if memory is aligned to {needed} bytes as the action says"
+    if is_proved:
         return ""
-    flags = frozenset[str]().union(*(fast_math(each.attributes) for each in target))
-    flags -= {"nnan", "ninf"}  # which runs know: poison
-    return f"but the action allows others ({', '.join(sorted(flags))})" if flags else ""
+    allowed, flags = (
+        frozenset[str]().union(
+            *(fast_math(inner.attributes) for each in one for inner in walk(each.operation))
+        )
+        for one in (source, target)
+    )
+    flags -= allowed | {"nnan", "ninf"}  # which runs know: poison
+    return f"but the action allows other results ({', '.join(sorted(flags))})" if flags else ""
 
 
-def _alignments(operations: Sequence[Operation], *, are_made: bool) -> Counter[int]:
-    """Return the alignments that new memory has, or those that operations rely on."""
-    found: Counter[int] = Counter()
+def _unmet_alignment(function: Function) -> int:
+    """Return the largest alignment that a function relies on, and does not see made; 0 if none.
+
+    Elements are aligned to their own size, unless their memory is made with less.
+    """
+    operations = list(walk(function.operation))
+    made = {
+        result: _number(each.attributes.get("alignment"))
+        for each in operations
+        if each.name in _MAKING
+        for result in each.results
+    }
+    arguments = function.operation.attributes.get("arg_attrs", ())
+    found: list[int] = []
+    if isinstance(arguments, tuple):
+        maps = [each for each in arguments if isinstance(each, Mapping)]
+        found += [_number(each.get("llvm.align")) for each in maps]
     for operation in operations:
-        arguments = operation.attributes.get("arg_attrs", ())
-        values = [operation.attributes.get("alignment")] * (are_made == (operation.name in _MAKING))
-        if not are_made and isinstance(arguments, tuple):
-            values += [each.get("llvm.align") for each in arguments if isinstance(each, Mapping)]
-        found.update(each for each in values if isinstance(each, int))
-    return found
+        if operation.name in _MAKING:
+            continue
+        alignment = _number(operation.attributes.get("alignment"))
+        known = [made[value] for value in operation.operands if value in made]
+        if alignment > next(filter(None, known), _element_bytes(operation)):
+            found.append(alignment)
+    return max(found, default=0)
+
+
+def _number(attribute: Attribute | None) -> int:
+    return attribute if isinstance(attribute, int) else 0
+
+
+def _element_bytes(operation: Operation) -> int:
+    """Return the size of the elements that an operation loads or stores."""
+    types = [value.type for value in (*operation.operands, *operation.results)]
+    kinds = [
+        each.element if isinstance(each, ShapedType) else each for each in types if each != INDEX
+    ]
+    return max(map(_bits, kinds), default=0) // 8
+
+
+def _bits(type: Type) -> int:
+    if isinstance(type, FloatType):
+        return int(re.sub(r"^\D+(\d+).*", r"\1", type.name))
+    return type.width if isinstance(type, IntegerType) else 0
 
 
 def _is_open(operation: Operation) -> bool:

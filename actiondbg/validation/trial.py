@@ -404,7 +404,7 @@ class Trial:
         ways: set[Evidence] = set()
         for piece in pieces:
             structures = (each.structure(piece.symbol) for each in (piece.before, piece.after))
-            key = (*structures, str(piece.counts))
+            key = (*structures, str(piece.has_small_indices))
             way = self._known.get(key) or self._agreement(piece)
             if way is None:
                 return None
@@ -421,7 +421,7 @@ class Trial:
             self._limits,
             inputs=_CUT_INPUTS,
             seconds=self._left / 4,
-            index_bits=self._limits.index_bits if piece.counts else INDEX_WIDTH,
+            index_bits=self._limits.index_bits if piece.has_small_indices else INDEX_WIDTH,
             may_be_poison=True,
         )
         try:

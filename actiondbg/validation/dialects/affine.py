@@ -54,8 +54,9 @@ def _guarded(machine: Machine, kind: str, left: Scalar, right: Scalar) -> Scalar
     is_positive = compared(machine, "slt", index(machine, 0), right)
     if machine.domain.is_source and not machine.domain.decide(is_positive):
         raise UndefinedBehaviour("an affine division by what is not positive")
-    safe = chosen(machine, is_positive, right, index(machine, 1), INDEX)
-    divisor = applied(machine, "arith.freeze", (safe,), INDEX)
+    any_number = applied(machine, "arith.freeze", (right,), INDEX)
+    is_safe = compared(machine, "slt", index(machine, 0), any_number)
+    divisor = chosen(machine, is_safe, any_number, index(machine, 1), INDEX)
     result = _divided(machine, kind, left, divisor)
     return chosen(machine, is_positive, result, machine.domain.poison(INDEX), INDEX)
 

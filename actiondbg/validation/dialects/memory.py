@@ -320,7 +320,8 @@ def global_buffer(machine: Machine, name: str) -> Buffer:
     if operation is None or operation.name != "memref.global":
         raise NotInterpreted(f"a global @{name}")
     type = operation.attributes["type"]
-    assert isinstance(type, ShapedType)
+    if not isinstance(type, ShapedType):
+        raise NotInterpreted(f"a global of type {type}")
     if type.strides != row_major(sizes := sizes_of(machine, type.shape, [])) or type.offset:
         raise NotInterpreted("a global with a layout")
     buffer = machine.globals[name] = new_memory(machine, type, sizes).buffer

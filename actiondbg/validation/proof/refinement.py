@@ -70,7 +70,7 @@ class _Found(Exception):
 def prove(before: Module, after: Module, symbol: str, limits: Limits | None = None) -> Verdict:
     """Decide whether a function after an action refines what it was before.
 
-    No argument is poison if the limits say so, and no two share memory.
+    No two arguments share memory. None is poison, unless the limits allow it.
 
     Raises:
         SolverMissing: the solver is not installed.

@@ -509,3 +509,67 @@ def test_an_operation_with_a_body_that_may_trap_stays(name: str) -> None:
     early, late = _HOISTED.format(early=body, late=""), _HOISTED.format(early="", late=body)
     assert judged(early, late).verdict == "equivalent"
     assert judged(late, early).verdict == "different"
+
+
+_DIVIDED = """
+func.func @f(%a: tensor<8xi32>, %n: index) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %k = arith.constant {divisor} : i32
+  {early}
+  scf.for %i = %c0 to %n step %c1 {{
+    {late}
+    "foo.use"(%0) ({{ "foo.end"() : () -> () }}) : (tensor<8xi32>) -> ()
+  }}
+  return
+}}
+"""
+_MAP = """%0 = linalg.map ins(%a : tensor<8xi32>) outs(%a : tensor<8xi32>) (%in: i32, %out: i32) {
+    %q = arith.divsi %in, %k : i32
+    linalg.yield %q : i32
+  }"""
+
+
+@pytest.mark.parametrize(("divisor", "is_proved"), [(8, True), (0, False), (-1, False)])
+def test_a_division_by_a_constant_that_never_traps_is_free(divisor: int, is_proved: bool) -> None:
+    before = _DIVIDED.format(divisor=divisor, early="", late=_MAP)
+    after = _DIVIDED.format(divisor=divisor, early=_MAP, late="")
+    assert (judged(before, after).verdict == "equivalent") is is_proved
+
+
+def test_an_operation_that_may_trap_is_the_same_as_its_copy() -> None:
+    use = '"foo.use"(%{}) ({{ "foo.end"() : () -> () }}) : (i32) -> ()'
+    text = """
+func.func @f(%a: i32, %b: i32, %d: i32) {{
+  %p = arith.divsi %a, %b : i32
+  {}
+  {}
+  return
+}}
+"""
+    again = "%q = arith.divsi %a, %{} : i32\n  {}"
+    after = text.format(use.format("p"), use.format("p"))
+    same = text.format(use.format("p"), again.format("b", use.format("q")))
+    other = text.format(use.format("p"), again.format("d", use.format("q")))
+    assert judged(same, after).verdict == "equivalent"
+    assert judged(other, after).verdict == "unknown"
+
+
+def test_a_variable_of_a_loop_is_as_large_as_its_bounds() -> None:
+    text = """
+func.func @f(%i: index, %j: index, %m: memref<?xindex>) {{
+  "foo.x"() ({{ "foo.end"() : () -> () }}) : () -> ()
+  %c1 = arith.constant 1 : index
+  %p = arith.{bound} %i, %j : index
+  %q = arith.addi %p, %c1 : index
+  scf.for %k = %p to %q step %c1 {{
+    %n = arith.index_cast %k : index to i32
+    %l = arith.index_cast %n : i32 to index
+    memref.store {stored}, %m[%i] : memref<?xindex>
+  }}
+  return
+}}
+"""
+    for bound, verdict in (("muli", "unknown"), ("addi", "equivalent")):
+        texts = [text.format(bound=bound, stored=each) for each in ("%l", "%k")]
+        assert judged(*texts).verdict == verdict

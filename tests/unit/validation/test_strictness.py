@@ -165,6 +165,7 @@ func.func @f(%m: memref<8xi32>{argument}, %x: i32) {{
   return
 }}
 """
+_NATURAL = "memref.store %x, %m[%c0] {alignment = 4 : i64} : memref<8xi32>"
 _PLAIN = {"argument": "", "line": "", "made": "16", "stored": "4"}
 
 
@@ -187,13 +188,43 @@ def test_an_alignment_that_an_action_adds_is_not_checked(
     (found,) = Judge(Limits(seconds=5)).judge(Query(before, after))
     assert found.verdict == "unknown"
     assert f", if memory is aligned to {alignment} bytes as the action says" in found.detail
-    if "made" not in change:  # without it less is said than before
-        assert _verdict(after, before) == "equivalent"
 
 
-def test_an_alignment_that_memory_has_may_be_relied_on() -> None:
-    before, after = (_ACCESS.format(**_PLAIN | each) for each in ({}, {"stored": "16"}))
-    assert _verdict(before, after) == "equivalent"
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({}, {"stored": "16"}),  # its memory is made so
+        ({"stored": "64"}, {}),
+        ({"argument": " {llvm.align = 32 : i64}"}, {}),
+        ({"line": "memref.store %x, %m[%c0] : memref<8xi32>"}, {"line": _NATURAL}),
+    ],
+)
+def test_an_alignment_that_memory_has_may_be_relied_on(
+    before: dict[str, str], after: dict[str, str]
+) -> None:
+    texts = [_ACCESS.format(**_PLAIN | each) for each in (before, after)]
+    assert _verdict(*texts) == "equivalent"
+
+
+def test_an_alignment_of_other_memory_does_not_count() -> None:
+    line = "memref.store %x, %m[%c0] {{alignment = {} : i64}} : memref<8xi32>"
+    before, after = (
+        _ACCESS.format(**_PLAIN | {"made": "64", "line": line.format(each)}) for each in (4, 64)
+    )
+    assert _verdict(before, after) == "unknown"
+    assert _verdict(after, before) == "equivalent"
+
+
+def test_a_flag_of_one_operation_does_not_allow_that_of_another() -> None:
+    text = """
+func.func @f(%x: f32, %y: f32) -> f32 {{
+  %p = arith.mulf %x, %y fastmath<nnan> : f32
+  %s = arith.addf %p, %y {flags} : f32
+  return %s : f32
+}}
+"""
+    before, after = text.format(flags=""), text.format(flags="fastmath<nsz,reassoc>")
+    assert _verdict(before, after) == "unknown"
 
 
 @pytest.mark.parametrize("flag", ["nsz", "contract", "reassoc", "fast"])

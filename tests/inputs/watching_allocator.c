@@ -16,6 +16,15 @@ void *__libc_memalign(size_t, size_t);
 
 static __thread int isInside;
 
+static void note(const char *line) {
+  int fd = open(getenv("WATCH_FILE"), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC,
+                0644);
+  int length = strlen(line);
+  if (fd < 0 || write(fd, line, length) != length)
+    abort();
+  close(fd);
+}
+
 static int isOf(const Dl_info *info, const char *name) {
   const char *slash = strrchr(info->dli_fname, '/');
   return strncmp(slash ? slash + 1 : info->dli_fname, name, strlen(name)) == 0;
@@ -36,13 +45,9 @@ static void look(size_t size) {
       continue;
     if (isOf(&info, "agent.so")) {
       char line[100];
-      int length = sprintf(line, "%zu bytes at agent.so+0x%lx\n", size,
-                           (char *)frames[at] - (char *)info.dli_fbase);
-      int fd = open(getenv("WATCH_FILE"),
-                    O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-      if (fd < 0 || write(fd, line, length) != length)
-        abort();
-      close(fd);
+      sprintf(line, "%zu bytes at agent.so+0x%lx\n", size,
+              (char *)frames[at] - (char *)info.dli_fbase);
+      note(line);
     }
     break;
   }
@@ -54,6 +59,15 @@ __attribute__((constructor)) static void begin(void) {
   isInside = 1;
   backtrace(frames, 2); // the first call allocates
   isInside = 0;
+  FILE *maps = fopen("/proc/self/maps", "r");
+  char line[4096];
+  while (maps && fgets(line, sizeof(line), maps))
+    if (strstr(line, "/agent.so")) {
+      note("watching agent.so\n");
+      break;
+    }
+  if (maps)
+    fclose(maps);
 }
 
 void *malloc(size_t size) {

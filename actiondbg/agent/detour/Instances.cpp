@@ -98,15 +98,20 @@ struct SharedUses {
 static __thread OwnUses own;
 static SharedUses shared;
 
-void Instances::becomeSeveral() {
-  if (several)
-    return;
+/// At load, as older C libraries hold a lock while a fork's handlers run, for
+/// which a thread that loads MLIR must not wait.
+__attribute__((constructor)) static void expectForks() {
   // Only this thread lives in a fork.
   pthread_atfork(nullptr, nullptr, [] {
     shared.isLocked.clear();
     shared.threads = own.count != 0;
     shared.inner = own.count ? own.count - 1 : 0;
   });
+}
+
+void Instances::becomeSeveral() {
+  if (several)
+    return;
   several = true;
   isUnnoted = isBusyElsewhere && isBusyElsewhere();
 }

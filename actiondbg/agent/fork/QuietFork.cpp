@@ -102,7 +102,11 @@ static pid_t forkTwice() {
     return 0;
   number.shut(1);
   pid_t pid = -1;
-  if (between > 0 && read(number.ends[0], &pid, sizeof(pid)) != sizeof(pid))
+  ssize_t got = -1;
+  while (between > 0 && (got = read(number.ends[0], &pid, sizeof(pid))) < 0 &&
+         errno == EINTR) {
+  }
+  if (got != sizeof(pid))
     pid = -1;
   while (between > 0 && waitpid(between, nullptr, __WALL) < 0 &&
          errno == EINTR) {
@@ -110,10 +114,8 @@ static pid_t forkTwice() {
   return pid;
 }
 
-pid_t forkQuietly() {
-  // Reap children that were killed meanwhile.
-  while (waitpid(-1, nullptr, __WCLONE | WNOHANG) > 0) {
-  }
+/// Forks this process; it, and a wait for any child, does not see the child.
+static pid_t forkUnseen() {
   // A child without an exit signal is invisible to a wait for any child, so the
   // tool does not see it. This takes half the time of forking twice. The C
   // library keeps the thread id at the address given to the kernel at the
@@ -121,10 +123,16 @@ pid_t forkQuietly() {
   int *tid = nullptr;
   bool isKnown = prctl(PR_GET_TID_ADDRESS, &tid) == 0 && tid &&
                  *tid == getpid() && isSingleThreaded();
-  pid_t pid =
-      isKnown ? syscall(SYS_clone, CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID,
-                        nullptr, nullptr, tid, tid)
-              : forkTwice();
+  return isKnown ? syscall(SYS_clone, CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID,
+                           nullptr, nullptr, tid, tid)
+                 : forkTwice();
+}
+
+pid_t forkQuietly() {
+  // Reap children that were killed meanwhile.
+  while (waitpid(-1, nullptr, __WCLONE | WNOHANG) > 0) {
+  }
+  pid_t pid = forkUnseen();
   // A process group of its own, to end it with its children and nothing else.
   if (pid == 0)
     setpgid(0, 0);
@@ -189,8 +197,10 @@ ForkEnd runInFork(function_ref<void(int)> write,
   Pipe answer, life;
   if (!answer.isOpen || !life.isOpen)
     return {};
-  pid_t child = forkTwice();
+  pid_t child = forkUnseen();
   if (child == 0) {
+    if (leaveTool)
+      leaveTool();
     // LLVM's signal handlers would remove the files that the tool is writing.
     for (int fatal : {SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE, SIGTERM})
       signal(fatal, SIG_DFL);
@@ -202,9 +212,21 @@ ForkEnd runInFork(function_ref<void(int)> write,
   }
   answer.shut(1);
   ForkEnd end{child > 0, ""};
-  // If it goes on, the end of its pipe ends it.
-  if (child > 0 && !readToEnd(answer.ends[0], child, *end.text, last))
+  if (child < 0)
+    return end;
+  // A child of the process between may be reaped, and its number used again.
+  int process = syscall(SYS_pidfd_open, child, 0);
+  if (!readToEnd(answer.ends[0], child, *end.text, last)) {
+    if (process >= 0)
+      syscall(SYS_pidfd_send_signal, process, SIGKILL, nullptr, 0);
+    else
+      kill(child, SIGKILL);
     end.text.reset();
+  }
+  if (process >= 0)
+    close(process);
+  while (waitpid(child, nullptr, __WCLONE) < 0 && errno == EINTR) {
+  }
   return end;
 }
 

@@ -10,6 +10,10 @@ namespace adbg {
 /// on failure; 0 in the child.
 pid_t forkQuietly();
 
+/// Called in the fork of a computation: it is not the tool any more, and may
+/// have been made without the handlers of pthread_atfork.
+inline void (*leaveTool)() = nullptr;
+
 /// The end of a computation in a fork.
 struct ForkEnd {
   /// Whether there could be a fork.

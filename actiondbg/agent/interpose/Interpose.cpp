@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "fork/QuietFork.h"
 #include "interpose/Interpose.h"
 #include "engine/Describe.h"
 #include "engine/Engine.h"
@@ -135,6 +136,7 @@ static void expectForks(const AgentSettings &given) {
   static bool isExpected = false;
   if (!std::exchange(isExpected, true))
     pthread_atfork(prepareFork, nullptr, becomeFork);
+  leaveTool = [] { Engine::get().abandon(); };
   if (given.isOfProgram && given.record.upstreamLog.empty())
     settingsOfForks = new AgentSettings(given);
 }
@@ -162,6 +164,7 @@ static void applySettings(MLIRContext *context) {
     return;
   expectForks(given);
   const std::string firstPath = given.record.path;
+  RecordFile::isClaimed = given.isOfProgram;
   if (given.isOfProgram && !given.record.path.empty())
     given.record.path =
         isOfSuite() ? claimSuiteRecording() : claimRecording(given.record.path);

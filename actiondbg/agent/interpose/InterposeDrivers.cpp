@@ -349,6 +349,10 @@ static thread_local Operation *verified = nullptr;
 
 /// Returns the operation of which the verifier says `error`, or null.
 static Operation *refusedWithin(Operation *root, StringRef error) {
+  // The input is verified before any action.
+  Layout::calibrate(root);
+  if (!Layout::isDecided())
+    return nullptr;
   Operation *outer = std::exchange(verified, root); // in the fork
   Operation *refused = Diagnosed::refused(root, error);
   verified = outer;
@@ -372,10 +376,8 @@ ADBG_INTERPOSE(LogicalResult, verifyOperation, ADBG_VERIFY, Operation *op,
   if (engine.lastPass.ordinal)
     culprit = engine.lastPass;
   AgentHeap agentHeap;
-  // The input is verified before any action.
-  Layout::calibrate(op);
   Operation *about = engine.firstErrorOn.get();
-  if (!about && Layout::isDecided())
+  if (!about)
     about = refusedWithin(op, engine.firstError);
   engine.caught(CatchKind::Verify,
                 "the verifier failed on " + op->getName().getStringRef().str() +

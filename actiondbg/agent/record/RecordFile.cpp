@@ -2,6 +2,8 @@
 #include "observe/Observer.h"
 #include "support/FileLimit.h"
 
+#include <sys/file.h>
+
 namespace adbg {
 
 static_assert(sizeof(ActionRow) == 20 && sizeof(LocationRow) == 20 &&
@@ -192,9 +194,8 @@ bool RecordFile::begin(const char *path, StringRef text) {
   if (created < 0)
     return false;
   // Another process may have begun a recording of this name at the same time.
-  struct flock whole = {};
-  whole.l_type = F_WRLCK;
-  bool isTaken = fcntl(created, F_OFD_SETLK, &whole) != 0 && errno == EAGAIN;
+  bool isTaken = !isClaimed && flock(created, LOCK_EX | LOCK_NB) != 0 &&
+                 errno == EWOULDBLOCK;
   if (isTaken || ftruncate(created, 0) != 0) {
     close(created);
     errno = isTaken ? EBUSY : errno;

@@ -199,7 +199,11 @@ private:
 /// The recording's file; a process has one.
 class RecordFile {
 public:
-  /// Creates the file and writes `header`; returns false on failure.
+  /// Whether this process has locked the file already: of one process of a
+  /// program, see claimRecording.
+  static inline bool isClaimed = false;
+  /// Creates the file, locks it for the life of this process, and writes
+  /// `header`; returns false on failure.
   static bool begin(const char *path, StringRef header);
   static bool isOpen() { return fd >= 0; }
   /// Stops writing: this process is a fork of the tool.

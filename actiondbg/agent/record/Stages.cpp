@@ -182,8 +182,6 @@ static void write(Operation *root, StageKind kind, const Recorder &recorder) {
       [] { return BlockKeys::all().inFork(forkQuietly); });
   if (child == 0)
     writeInForks(isValid, [&](bool isGeneric) {
-      // Another thread may have held the lock of the agent's heap.
-      ToolHeap toolHeap;
       RecordFile::resume(file);
       StageWriter(root, stage, own, tool).write(isGeneric);
     });

@@ -73,7 +73,6 @@ def test_the_agent_leaves_the_memory_of_the_tool(
 ) -> None:
     """The order of a table by addresses follows from what is allocated, and where."""
     (tmp_path / "in.mlir").write_text(INPUT)
-    (tmp_path / "log").touch()
     monkeypatch.chdir(tmp_path)
     watch = {"LD_PRELOAD": str(_built("watching_allocator.c")), "WATCH_FILE": str(tmp_path / "log")}
     passes = ["--canonicalize", "--cse", "--convert-arith-to-llvm", "--convert-func-to-llvm"]
@@ -81,7 +80,7 @@ def test_the_agent_leaves_the_memory_of_the_tool(
     record = [COMMAND, "record", *options, "-o", "run.adbrec", "--", *tool]
     subprocess.run(record, env={**os.environ, **watch}, capture_output=True, check=True)
     assert open_recording("run.adbrec").count > 0
-    assert (tmp_path / "log").read_text() == ""
+    assert set((tmp_path / "log").read_text().splitlines()) == {"watching agent.so"}
 
 
 def test_a_lock_that_no_fork_can_take(

@@ -54,7 +54,8 @@ def test_it_is_explained_and_caught(name: str, text: str, message: str, tmp_path
         "No dialect conversion failed. The verifier failed for the input, on builtin.module: "
     )
     assert done.stdout.startswith(f"{sentence}{message}")
-    with actiondbg.launch(tool) as session:
-        session.breakpoints.catch("verify")
-        stop = session.run()
-        assert stop.reason == "catch" and message in (stop.message or "")
+    for kind in ("verify", "diagnostic"):
+        with actiondbg.launch(tool) as session:
+            session.breakpoints.catch(kind)
+            stop = session.run()
+            assert stop.reason == "catch" and message in (stop.message or "")

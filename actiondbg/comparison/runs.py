@@ -159,7 +159,7 @@ def compare_runs(a: Side, b: Side) -> RunComparison:
         final = [whole_text(each) if each else None for each in places]
         output = _output(final[0], final[1], None not in finals)
         # A recorded text does not say in which of several modules its function is.
-        is_one = all(len(each) < 2 for each in places)
+        is_one = None not in finals and all(len(each) < 2 for each in places)
         compared = _Streams(a, b, own[0], own[1], is_one)
         first = compared.first(is_other=output == "other")
         found.append(

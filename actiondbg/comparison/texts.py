@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from functools import lru_cache
+from collections import Counter, defaultdict
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from actiondbg.ir.aliases import without_aliases
 from actiondbg.ir.canonical import canonical
+from actiondbg.ir.tree.outline import MODULE, outermost
 from actiondbg.ir.tree.scanner import scan
 from actiondbg.ir.written_locations import without_locations
 
@@ -43,19 +44,30 @@ def function_texts(text: str) -> dict[str, Texts]:
     replaced by their definitions.
     """
     tree = scan(without_aliases(text), "the IR", partial=True).tree
+    unnamed = Counter[str]()  # modules, by what is around them
+
+    @cache
+    def place(index: int) -> str:
+        """Return where the operations in an operation are; the outermost module has no part."""
+        if index <= 0:
+            return ""
+        around, symbol = place(tree.parents[index]), tree.symbols.get(index, "")
+        if not symbol and not tree.is_module(index):
+            return around
+        unnamed[around] += not symbol
+        own = f"@{symbol}" if symbol else f"module {unnamed[around]}"
+        return f"{around}::{own}" if around else own
+
     found: defaultdict[str, Texts] = defaultdict(dict)
-    modules = {-1: "", 0: ""}  # the outermost module has no part in the names of others
     for index, parent in enumerate(tree.parents):
-        symbol = tree.symbols.get(index, "")
         if tree.is_module(index):
-            own = f"@{symbol}" if symbol else f"module {len(modules)}"
-            modules.setdefault(index, "::".join(filter(None, (modules.get(parent, ""), own))))
+            place(index)  # unnamed ones are numbered in their order
             line = tree.text_of(index).partition("\n")[0].strip()
             line = "" if line in _PLAIN else line
         else:
             line = tree.text_of(index) if tree.is_module(parent) else ""
         if line:
-            texts, around = found[symbol], modules.get(parent, "")
+            texts, around = found[tree.symbols.get(index, "")], place(parent)
             texts[around] = f"{texts.get(around, '')}{line}\n"
     return dict(found)
 
@@ -94,20 +106,21 @@ def _last_texts(recording: Recording) -> dict[Function, Texts] | None:
     """
     found: dict[str, Texts] = {}
     for row in recording.table("actions", ["ordinal", "op"]).to_pylist():
-        is_whole = row["op"] == "builtin.module"
-        if not is_whole and not str(row["op"]).endswith(".func"):
+        if row["op"] != MODULE and not str(row["op"]).endswith(".func"):
             return None
         for snapshot in recording.snapshots(row["ordinal"]):
             # A log may have locations, which name files and lines of the input.
-            texts = function_texts(without_locations(without_aliases(snapshot.after or "")))
-            if is_whole:
+            text = without_locations(without_aliases(snapshot.after or ""))
+            texts, printed = function_texts(text), outermost(text)
+            # A log may have the module around a function as well.
+            if row["op"] == MODULE or (printed is not None and printed.is_module):
                 found = texts
                 continue
-            for symbol, (text,) in ((symbol, each.values()) for symbol, each in texts.items()):
+            for symbol, each in texts.items():
                 places = found.get(symbol, {"": ""})
                 if len(places) > 1:
                     return None
-                found[symbol] = dict.fromkeys(places, text)
+                found[symbol] = dict.fromkeys(places, "".join(each.values()))
     return {Function(0, symbol): texts for symbol, texts in found.items()}
 
 

@@ -389,6 +389,22 @@ def test_imported_logs(mlir_opt: str) -> None:
     assert (same["output"], same["same_actions"]) == ("same", True)
 
 
+def test_a_log_of_whole_modules_has_functions_of_one_name(mlir_opt: str) -> None:
+    function = "func.func @f(%a: i32) -> i32 { %c = arith.constant 0 : i32 return %a : i32 }"
+    Path("in.mlir").write_text(f"module @x {{ {function} }} module @y {{ {function} }}")
+    for name, inner in (("a", "canonicalize"), ("b", "cse")):
+        passes = f"builtin.module(builtin.module(func.func({inner})))"
+        flags = ("--mlir-print-ir-after-all", "--mlir-print-ir-module-scope")
+        argv = [mlir_opt, "in.mlir", f"--pass-pipeline={passes}", *flags]
+        done = subprocess.run(
+            [*argv, "--mlir-disable-threading"], check=True, capture_output=True, text=True
+        )
+        Path(f"{name}.log").write_text(done.stderr)
+        subprocess.run([COMMAND, "import", "-q", f"{name}.log"], check=True)
+    found = as_object("a.adbrec", "b.adbrec", status=0)
+    assert found["output"] == "same"
+
+
 def test_locations_of_logs_are_no_difference(mlir_opt: str) -> None:
     for name in ("one", "two"):
         Path(f"{name}.mlir").write_text(SOURCE)

@@ -36,7 +36,15 @@ module @whole attributes {a = 1 : i32} {
 def test_functions_of_one_name_in_several_modules() -> None:
     function = "func.func @f() {\n  return\n}\n"
     text = f"module {{\nmodule @a {{\nmodule {{\n{function}}}\n{function}}}\n{function}}}\n"
-    assert list(function_texts(text)["f"]) == ["@a::module 3", "@a", ""]
+    assert list(function_texts(text)["f"]) == ["@a::module 1", "@a", ""]
+
+
+def test_a_function_has_its_place_wherever_others_are() -> None:
+    function = "func.func @f() {\n  return\n}\n"
+    inner = f"test.executable @x {{\nmodule {{\n{function}}}\n}}\n"
+    other = "module @b {\n}\nmodule @c {\nmodule {\n}\n}\n"
+    for order in (f"{inner}{other}", f"{other}{inner}"):
+        assert list(function_texts(f"module {{\n{order}}}\n")["f"]) == ["@x::module 1"]
 
 
 def test_the_operations_of_a_generic_module() -> None:

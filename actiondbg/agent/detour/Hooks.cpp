@@ -260,7 +260,8 @@ public:
   /// would be missing.
   void lock() { mutex.lock(); }
   void unlock() { mutex.unlock(); }
-  /// The thread of a fork is not the one that has locked it.
+  /// The thread of a fork is not the one that has locked it. What a handler of
+  /// signals has interrupted may unlock it again, which the C library ignores.
   void unlockInFork() { new (&mutex) std::recursive_mutex; }
 
   void *open(Crossing *crossing) {

@@ -83,7 +83,8 @@ LLVM_ATTRIBUTE_NOINLINE static void forkBetween(int fd) {
 }
 
 /// Forks by the C library, but in a process in between, so that the tool gets
-/// no child that it did not start.
+/// no child that it did not start. There handlers of pthread_atfork run, too: a
+/// thread that such a handler starts in the parent ends with that process.
 static pid_t forkTwice() {
   Pipe number;
   if (!number.isOpen)

@@ -58,6 +58,7 @@ class ConversionReplay:
             found.take_other(self._other_failure())
             if found.failed is None and found.other is None:
                 found.other = self._crash()
+            if found.failed is None and found.other is None:
                 found.status = (self._replay.is_over and self._replay.exit_status) or 0
             if found.other is not None and found.other.kind == "verifier":
                 found.conversions += self._left_by(found.other.culprit)

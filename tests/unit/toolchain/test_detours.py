@@ -30,7 +30,7 @@ EMULATOR = ["qemu-aarch64-static", "-L", "/usr/aarch64-linux-gnu"]
 
 def compiled(name: str, directory: Path) -> Path:
     built = directory / name
-    options = ["-std=c++20", "-O1", "-iquote", str(AGENT_SOURCE), "-ldl"]
+    options = ["-std=c++20", "-O1", *include_flags(), "-ldl"]
     command = [*find_compiler(), str(SOURCES / f"{name}.cpp"), "-o", str(built), *options]
     subprocess.run(command, check=True)
     return built
@@ -71,7 +71,7 @@ def _detours_on_aarch64(directory: Path, source: str, *options: str) -> list[str
     library, program = directory / "targets.so", directory / "detours"
     shared = [*options, "-O1", "-shared", "-fPIC", "-o", str(library)]
     subprocess.run(["aarch64-linux-gnu-gcc", SOURCES / source, *shared], check=True)
-    words = ["-std=c++20", "-O1", "-iquote", str(AGENT_SOURCE), "-ldl", "-o", str(program)]
+    words = ["-std=c++20", "-O1", *include_flags(), "-ldl", "-o", str(program)]
     subprocess.run(["aarch64-linux-gnu-g++", SOURCES / "detours.cpp", *words], check=True)
     return _outputs([*EMULATOR, program, library])
 
@@ -111,10 +111,11 @@ def test_symbols_are_found_in_the_cache(detours: list[Path], tmp_path: Path) -> 
     key = f"0123456789abcdef-{named.stat().st_size}"
     assert re.fullmatch(rf"symbols-{key}-[0-9a-f]{{16}}", kept.name)
     places = kept.read_bytes()
-    # A file that was cut off is written anew.
-    kept.write_bytes(places[:-1])
-    assert _outputs([program, named], environment) == first
-    assert kept.read_bytes() == places
+    # A file that was cut off, or lost what it held, is written anew.
+    for damaged in (places[:-1], bytes(len(places)), places[:99] + b"?" + places[100:]):
+        kept.write_bytes(damaged)
+        assert _outputs([program, named], environment) == first
+        assert kept.read_bytes() == places
     # A stripped copy, which has the same build id, has places of its own.
     stripped = tmp_path / "stripped.so"
     subprocess.run(["strip", "-o", str(stripped), str(named)], check=True)
@@ -140,14 +141,18 @@ def test_a_cache_that_others_may_write_is_not_read(
     first = _outputs([program, named], environment)
     (kept,) = tmp_path.glob("symbols-*")
     places = kept.read_bytes()
-    kept.write_bytes(bytes(len(places)))  # no symbol is anywhere
+    stripped = tmp_path / "stripped.so"
+    subprocess.run(["strip", "-o", str(stripped), str(named)], check=True)
+    _outputs([program, stripped], environment)
+    (other,) = set(tmp_path.glob("symbols-*")) - {kept}
+    kept.write_bytes(other.read_bytes())  # hidden functions are nowhere
     assert _outputs([program, named], environment) != first, "a cache of one's own is read"
     kept.chmod(mode)
     assert _outputs([program, named], environment) == first
     assert kept.read_bytes() == places
     assert not kept.stat().st_mode & 0o022
     if os.geteuid() == 0:
-        kept.write_bytes(bytes(len(places)))
+        kept.write_bytes(other.read_bytes())
         os.chown(kept, 12345, -1)
         assert _outputs([program, named], environment) == first
         assert kept.stat().st_uid == 0

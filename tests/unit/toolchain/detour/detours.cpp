@@ -4,6 +4,8 @@
 #include "detour/LoadedObjects.cpp"
 #include "detour/RelocatorAArch64.cpp"
 #include "detour/RelocatorX86.cpp"
+#include "standins/llvm/Text.cpp"
+#include "standins/llvm/raw_ostream.cpp"
 
 #include <dlfcn.h>
 #include <iostream>

@@ -3,6 +3,8 @@
 #include "detour/MappedFile.h"
 #include "detour/RelocatorAArch64.cpp"
 #include "detour/RelocatorX86.cpp"
+#include "standins/llvm/Text.cpp"
+#include "standins/llvm/raw_ostream.cpp"
 
 #include <iostream>
 

@@ -304,7 +304,7 @@ def test_diffs_in_a_conversion_equal_the_live_ones(both: Start, tmp_path: Path) 
     """Of folds, patterns and passes on functions: both sides of each are in the same form."""
     (tmp_path / "divide.mlir").write_text(DIVIDE)
     passes = "--pass-pipeline=builtin.module(func.func(arith-expand),finalize-memref-to-llvm)"
-    live, recorded = both(passes, source="divide.mlir", ir="function")
+    live, recorded = both(passes, "--mlir-disable-threading", source="divide.mlir", ir="function")
     live.start()
     recorded.continue_()
     changed: Counter[str] = Counter()

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "fork/QuietFork.h"
 #include "interpose/Interpose.h"
 #include "engine/Describe.h"
 #include "engine/Engine.h"
+#include "fork/QuietFork.h"
 #include "interpose/ActionHandler.h"
 #include "interpose/SeenPrograms.h"
 #include "record/PatternSets.h"

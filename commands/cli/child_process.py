@@ -29,14 +29,15 @@ def without_context(done: RecordedRun) -> str:
     which = "" if done.follow is None else f" that matches {done.follow!r}"
     if done.seen is not None:
         return f"no MLIR context of the program{which} was observed: {done.seen}"
-    if done.status == _REFUSED:
-        what = "program" if done.is_program else "tool"
-        return f"the {what} ended with status {_REFUSED} before the recording began"
+    refused = done.status == _REFUSED
     if done.is_program:
+        otherwise = ", or its recording could not begin" if refused else ""
         return (
-            f"no process of the program{which} made an MLIR context: 'actiondbg doctor TOOL' "
-            "reports whether the tool that it starts can be debugged"
+            f"no process of the program{which} made an MLIR context{otherwise}: 'actiondbg doctor "
+            "TOOL' reports whether the tool that it starts can be debugged"
         )
+    if refused:
+        return f"the tool ended with status {done.status} before the recording began"
     return "the tool ended without creating an MLIR context"
 
 

@@ -116,32 +116,51 @@ def _status_of_pidfd(pidfd: int) -> int | None:
     return None
 
 
-def waits_for_thread(pid: int) -> bool:
-    """Whether a process with one thread waits for another thread, which a fork does not have.
+def waits_for_thread(pid: int) -> bool | None:
+    """Return whether a process with one thread waits for another thread without a limit of time.
 
-    False where the system does not report for what the process waits.
+    A fork does not have the other thread. None if the process does not wait, or the system does not
+    report for what it waits.
     """
     with contextlib.suppress(OSError, ValueError):
         # proc(5): the number of the system call, and its arguments. A private futex is of this
         # process alone.
-        number, _, operation, *_ = Path(f"/proc/{pid}/syscall").read_text().split()
+        number, _, operation, _, limit, *_ = Path(f"/proc/{pid}/syscall").read_text().split()
         is_wait = int(operation, 16) & ~_FUTEX_CLOCK in (_FUTEX_WAIT, _FUTEX_WAIT_BITSET)
         if int(number) == _FUTEX.get(os.uname().machine) and is_wait:
             status = process_status(pid)
-            return status is not None and status.threads == 1 and status.halted is None
-    return False
+            if status is not None and status.threads == 1 and status.halted is None:
+                return int(limit, 16) == 0
+    return None
+
+
+def _waits_of(pid: int) -> int:
+    """Return how often a process has begun to wait."""
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{pid}/status").read_text(errors="replace").splitlines():
+            if line.startswith("voluntary_ctxt_switches:"):
+                return int(line.split()[1])
+    return 0
 
 
 class ThreadWait:
     """Notices that a fork waits for ever for a thread of the tool, which it does not have."""
 
     def __init__(self) -> None:
-        self._samples = 0
+        self._waits: list[int] = []  # how often it had begun to wait, at each look
 
     def has_lasted(self, pid: int) -> bool:
-        """Look at the process; return whether it was seen to wait at each of many looks."""
-        self._samples = self._samples + 1 if waits_for_thread(pid) else 0
-        return self._samples >= _STUCK_SAMPLES
+        """Look at the process; return whether it waits without a limit of time, or again and again.
+
+        It was seen to wait at each of many looks. A single wait with a limit may end by itself.
+        """
+        is_endless = waits_for_thread(pid)
+        if is_endless is None:
+            self._waits.clear()
+            return False
+        self._waits.append(_waits_of(pid))
+        is_long = len(self._waits) >= _STUCK_SAMPLES
+        return is_long and (is_endless or self._waits[-1] > self._waits[0] + 1)
 
 
 def processor_seconds(pid: int) -> float:

@@ -99,8 +99,7 @@ class OperationEnded(_Event, tag="operation-end"):
 class PatternBegan(_Event, tag="pattern"):
     """A pattern is tried in the action ``ordinal``; None if it is refused.
 
-    ``any_operation``: it is tried for all operations, not for those of a name, an interface or a
-    trait.
+    ``any_operation``: it is tried for all operations, as it names no operation, interface or trait.
     """
 
     name: str

@@ -129,7 +129,7 @@ struct Values {
   uint64_t values[MaxEvents];
 };
 
-/// Counts the events of the settings in the calling thread; those that the
+/// Counts the events of the settings in the calling thread. Events that the
 /// kernel refuses are left out and noted.
 void openCounters(struct Counters *counters);
 void closeCounters(struct Counters *counters);

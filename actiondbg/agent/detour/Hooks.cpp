@@ -260,8 +260,9 @@ public:
   /// would be missing.
   void lock() { mutex.lock(); }
   void unlock() { mutex.unlock(); }
-  /// The thread of a fork is not the one that has locked it. What a handler of
-  /// signals has interrupted may unlock it again, which the C library ignores.
+  /// Makes the mutex anew: its owner is the parent's thread, which the fork
+  /// does not have. Code that a signal handler has interrupted may unlock the
+  /// mutex again, which the C library ignores.
   void unlockInFork() { new (&mutex) std::recursive_mutex; }
 
   void *open(Crossing *crossing) {

@@ -45,7 +45,7 @@ namespace {
 /// Opcode maps, as VEX and EVEX prefixes number them; 0 has no escape byte.
 enum Map : uint8_t { OneByte = 0, Escape = 1, Escape38 = 2, Escape3A = 3 };
 
-/// What follows an opcode, by its value: `-` for one that is not known; `.`
+/// What follows an opcode, by its value: `-` for an unknown opcode; `.`
 /// nothing; `i` a byte, `w` a word or long, `v` that or, with REX.W, 8 bytes;
 /// `m` operands, `b` with a byte, `z` with a word or long. `c` and `K` are
 /// conditional jumps, `j` and `J` jumps, `C` a call, by a byte or a long; `s` a

@@ -114,9 +114,9 @@ private:
   std::vector<Open> open;
 };
 
-/// The streams of this process that lead nowhere, up to an event: what a
-/// process has written to a terminal or a pipe, the one that replaces it must
-/// not write again. The C library and others write without write(2), so that
+/// The streams of this process that lead nowhere, up to an event: a process
+/// must not write again what the process that it replaces has written to a
+/// terminal or a pipe. The C library and others write without write(2), so that
 /// the descriptors themselves lead to /dev/null meanwhile.
 class SilentStreams {
 public:

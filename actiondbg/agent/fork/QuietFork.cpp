@@ -115,7 +115,8 @@ static pid_t forkTwice() {
   return pid;
 }
 
-/// Forks this process; it, and a wait for any child, does not see the child.
+/// Forks this process. No signal tells of the child's end, and a wait for any
+/// child does not find it.
 static pid_t forkUnseen() {
   // A child without an exit signal is invisible to a wait for any child, so the
   // tool does not see it. This takes half the time of forking twice. The C

@@ -404,7 +404,7 @@ std::string claimRecording(const std::string &path) {
 // A process of a suite
 //===----------------------------------------------------------------------===//
 
-/// The folder; empty if this process is not one of a suite.
+/// The folder; empty if no suite is recorded.
 static char suiteFolder[PATH_MAX];
 /// What identifies this program in the suite: the number of the process and
 /// the time of its start. A process may become another program by exec.

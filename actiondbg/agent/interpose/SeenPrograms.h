@@ -53,10 +53,10 @@ bool runsUnobserved();
 // end: into a file of its own in the folder of the suite. The processes and
 // what is not recorded are noted in the file of SeenPrograms.
 
-/// Notes this process, if it is one of a suite.
+/// Notes this process, if a suite is recorded.
 void noteSuiteProcess();
 
-/// Whether this process is one of a suite.
+/// Whether this process is recorded for a suite.
 bool isOfSuite();
 
 /// Notes that this process cannot be recorded.

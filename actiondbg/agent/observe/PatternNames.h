@@ -57,12 +57,12 @@ inline StringRef nameOf(const Pattern &pattern) {
 /// actions of each tag.
 class KnownNames {
 public:
-  /// Assigns an action its number among those of its tag, and a pass its number
-  /// among the runs of that pass.
+  /// Assigns an action its number among the actions of its tag, and a pass its
+  /// number among the runs of the pass.
   void number(Frame &frame);
   void addPattern(const Pattern &pattern);
-  /// Returns the names of patterns, and finds those of patterns without a debug
-  /// name, which takes time, only now.
+  /// Returns the names of patterns. To name a pattern without a debug name
+  /// takes time, and is done here.
   const TextSet &patternNames();
   size_t bytes() const;
 

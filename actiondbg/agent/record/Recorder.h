@@ -10,12 +10,11 @@
 
 namespace adbg {
 
-/// The numbers of objects that a context owns: locations, names. An entry that
-/// was evicted gets a new number, which readers accept; therefore the memory is
-/// bounded. Neighbours in
-/// memory, which usually are neighbours in the source, are neighbours in this
-/// table: scattering them would slow the tool by several percent, through page
-/// faults and cache misses.
+/// The numbers of objects that a context owns: locations, names. An object
+/// whose entry was evicted gets a new number, which readers accept; therefore
+/// the memory is bounded. Neighbours in memory, which usually are neighbours in
+/// the source, are neighbours in this table: scattering them would slow the
+/// tool by several percent, through page faults and cache misses.
 template <unsigned sizeBits> class AddressNumbers {
 public:
   /// Returns the number of the object at `address`; 0 if there is none.

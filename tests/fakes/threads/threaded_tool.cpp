@@ -10,6 +10,7 @@
 //   first   three threads make the first contexts at the same time
 //   jump    a pass is left by longjmp, then others run
 //   spin    a pass of a second thread computes for minutes
+//   pause   a pass waits for some seconds
 //   wait    a pass waits for a second thread
 //   wrong   a second thread parses a file that is invalid
 
@@ -22,6 +23,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 
+#include <chrono>
 #include <condition_variable>
 #include <csetjmp>
 #include <cstdlib>
@@ -123,6 +125,13 @@ int main(int argc, char **argv) {
         for (volatile uint64_t i = 0; i < uint64_t(1) << 40; i = i + 1) {
         }
       });
+    });
+  } else if (mode == "pause") {
+    std::mutex mutex;
+    std::condition_variable never;
+    first = compile(file, [&] {
+      std::unique_lock<std::mutex> lock(mutex);
+      never.wait_for(lock, std::chrono::seconds(5), [] { return false; });
     });
   } else if (mode == "wait") {
     std::mutex mutex;

@@ -263,6 +263,14 @@ def test_a_replay_that_waits_for_another_thread_is_given_up(
         assert session.target.output() == alone["wait"].stdout
 
 
+def test_a_replay_that_pauses_goes_on(tool: Path) -> None:
+    with actiondbg.launch(_argv(tool, "pause")) as session:
+        session.breakpoints.add("pass:canonicalize")
+        stop = session.run()
+        session.timeline.reverse_step()
+        assert session.timeline.goto(stop.ordinal) == stop
+
+
 def test_an_action_that_is_left_by_longjmp_is_over(tool: Path) -> None:
     with actiondbg.launch(_argv(tool, "jump")) as session:
         session.breakpoints.add("pass:canonicalize")

@@ -36,8 +36,8 @@ public:
       return std::nullopt;
     return OperationName::getFromOpaquePointer(rootValue);
   }
-  /// Whether it is tried for all operations, not for those of a name, an
-  /// interface or a trait.
+  /// Whether the pattern is tried for all operations: it names no operation,
+  /// interface or trait.
   bool isOfAnyOperation() const {
     return rootKind == ofAny && !adbg::facts::patternOfAction.isRefuted();
   }

@@ -39,6 +39,9 @@ settings.load_profile("actiondbg")
 configuration.set_hypothesis_home_dir(ROOT / ".hypothesis")
 
 DEBIAN = Path("/usr/lib/llvm-22/bin")
+# BUILDS of a module whose subject is what the library makes of the agent's answers, whatever the
+# build: scripts/test --builds runs the second one.
+LIBRARY = ("pypi", pytest.param("debian", marks=pytest.mark.second_build))
 PYPI = Path(sys.prefix) / "lib" / f"python3.{sys.version_info.minor}" / "site-packages/mlir/bin"
 
 FOLDS = """\
@@ -145,7 +148,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run tests of mlir-opt with each of the module's BUILDS: by default, with both builds."""
     if "mlir_opt" in metafunc.fixturenames:
         module = cast(object, metafunc.module)  # pyright: ignore[reportUnknownMemberType]
-        builds: tuple[str, ...] = getattr(module, "BUILDS", ("pypi", "debian"))
+        builds: tuple[Any, ...] = getattr(module, "BUILDS", ("pypi", "debian"))
         metafunc.parametrize("mlir_opt", builds, indirect=True)
 
 

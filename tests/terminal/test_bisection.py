@@ -9,8 +9,11 @@ from pathlib import Path
 import pexpect
 import pytest
 
+from tests.conftest import LIBRARY
 from tests.fakes.folds import write_folds
 from tests.paths import COMMAND
+
+BUILDS = LIBRARY
 
 COUNT = 40
 # Bad where the addition in @f24 was folded.

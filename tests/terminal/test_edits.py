@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.conftest import LIBRARY
 from tests.terminal.terminal import Terminal
+
+BUILDS = LIBRARY
 
 
 def editor(path: Path, *lines: str) -> str:

@@ -12,10 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import LIBRARY
 from tests.fakes.recording.recordings import write_recording
 from tests.fakes.recording.session import OPERATIONS, actions
 from tests.fakes.screen import ScreenTerminal
 from tests.terminal.terminal import end, environment_in
+
+BUILDS = LIBRARY
 
 _PROMPT = r"^\(actiondbg\)"
 _PAGE_UP, _PAGE_DOWN = "\x1b[5~", "\x1b[6~"

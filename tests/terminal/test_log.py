@@ -9,11 +9,14 @@ from pathlib import Path
 import pexpect
 import pytest
 
+from tests.conftest import LIBRARY
 from tests.fakes import stock_tool as stock
 from tests.fakes.recording.recordings import (
     fake_recording,
 )
 from tests.paths import COMMAND
+
+BUILDS = LIBRARY
 
 
 def run(*words: str | Path) -> subprocess.CompletedProcess[str]:

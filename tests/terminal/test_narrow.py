@@ -9,8 +9,11 @@ from pathlib import Path
 import pexpect
 import pytest
 
+from tests.conftest import LIBRARY
 from tests.fakes import stock_tool as stock
 from tests.terminal.terminal import ESCAPE, Terminal, environment_in
+
+BUILDS = LIBRARY
 
 COLUMNS = 60
 _OF_A_STOP = (

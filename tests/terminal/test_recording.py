@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pexpect
 
+from tests.conftest import LIBRARY
 from tests.paths import COMMAND
+
+BUILDS = LIBRARY
 
 
 def long_input(count: int = 20_000) -> str:

@@ -13,8 +13,11 @@ from pathlib import Path
 import pexpect
 import pytest
 
+from tests.conftest import LIBRARY
 from tests.fakes import stock_tool as stock
 from tests.terminal.terminal import BLOCK, ESCAPE, READY, TAKEN, Terminal
+
+BUILDS = LIBRARY
 
 
 def test_enter_repeats_steps_and_prefixes_work(terminal: Callable[..., Terminal]) -> None:

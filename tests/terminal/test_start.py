@@ -9,9 +9,12 @@ from pathlib import Path
 import pexpect
 import pytest
 
+from tests.conftest import LIBRARY
 from tests.fakes.recording.recordings import write_recording
 from tests.fakes.recording.session import OPERATIONS, actions
 from tests.paths import COMMAND
+
+BUILDS = LIBRARY
 
 # Presses Ctrl-C when a module is looked for.
 HOOK = """\

@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import LIBRARY
 from tests.terminal.terminal import Terminal
+
+BUILDS = LIBRARY
 
 FUSION = """\
 #map = affine_map<(d0) -> (d0)>

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from tests.conftest import LIBRARY
 from tests.terminal.terminal import Terminal
+
+BUILDS = LIBRARY
 
 
 def test_alternatives_are_compared_and_the_session_goes_on(

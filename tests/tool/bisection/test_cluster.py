@@ -13,8 +13,11 @@ import pytest
 
 import actiondbg
 from actiondbg.errors import OracleError, UsageError
+from tests.conftest import LIBRARY
 from tests.fakes.folds import write_folds
 from tests.paths import COMMAND
+
+BUILDS = LIBRARY
 
 distributed = pytest.importorskip("distributed", reason="Dask is not installed")
 

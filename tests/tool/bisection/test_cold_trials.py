@@ -11,9 +11,12 @@ import pytest
 
 import actiondbg
 from actiondbg.bisection.verdict import Mode
+from tests.conftest import LIBRARY
 from tests.fakes.folds import folded, write_folds
 from tests.paths import COMMAND
 from tests.processes import descendants, wait_for_end
+
+BUILDS = LIBRARY
 
 COUNT = 30
 

@@ -11,9 +11,12 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import LIBRARY
 from tests.fakes.folds import write_folds
 from tests.paths import COMMAND
 from tests.processes import descendants, is_alive, wait_for_end, wait_until
+
+BUILDS = LIBRARY
 
 COUNT = 40
 # Bad where the addition in @f24 was folded.

@@ -10,7 +10,10 @@ import pytest
 
 import actiondbg
 from actiondbg.bisection import Progress
+from tests.conftest import LIBRARY
 from tests.fakes.folds import folded, write_folds
+
+BUILDS = LIBRARY
 
 SECONDS = 60  # a run waits so long for another one
 # A module, which repro.sh does not copy, so that no output counts as judged.

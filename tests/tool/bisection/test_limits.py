@@ -11,7 +11,10 @@ import pytest
 import actiondbg
 from actiondbg.bisection import Progress, Result
 from actiondbg.errors import UsageError
+from tests.conftest import LIBRARY
 from tests.fakes.folds import folded, write_folds
+
+BUILDS = LIBRARY
 
 COUNT = 40
 FIRST = {7, 18, 31}  # of these none may be folded

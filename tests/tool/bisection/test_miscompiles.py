@@ -13,7 +13,10 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import LIBRARY
 from tests.paths import ROOT
+
+BUILDS = LIBRARY
 
 Bisected = Callable[[str, str], tuple[dict[str, Any], Path]]
 

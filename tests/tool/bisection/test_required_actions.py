@@ -10,7 +10,10 @@ import pytest
 import actiondbg
 from actiondbg.bisection import Diagnostic
 from actiondbg.bisection.result import Result
+from tests.conftest import LIBRARY
 from tests.paths import ROOT
+
+BUILDS = LIBRARY
 
 MISCOMPILES = ROOT / "examples" / "miscompiles"
 LOWERING = (

@@ -12,7 +12,10 @@ import pytest
 import actiondbg
 from actiondbg.bisection import Execute
 from actiondbg.errors import OracleError
+from tests.conftest import LIBRARY
 from tests.paths import ROOT
+
+BUILDS = LIBRARY
 
 LOOP = (ROOT / "examples" / "miscompiles" / "while-if.mlir").read_text()
 # Schedules: another module, a declaration, a region, an attribute beside that of schedules.

@@ -13,7 +13,10 @@ import actiondbg
 from actiondbg.bisection import Entry
 from actiondbg.bisection.verdict import Verdict
 from actiondbg.errors import LaunchError, OracleError, UsageError
+from tests.conftest import LIBRARY
 from tests.fakes.folds import folded, write_folds
+
+BUILDS = LIBRARY
 
 COUNT = 50
 MARK = f"BISECTED_BY={os.getpid()}."  # in the environment of our tools

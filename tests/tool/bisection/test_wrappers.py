@@ -11,7 +11,10 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import LIBRARY
 from tests.tool.targets.targets import TARGETS, TOOLS
+
+BUILDS = LIBRARY
 
 FOLDED = """\
 func.func @f(%a: i32) -> i32 {

@@ -13,8 +13,11 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import LIBRARY
 from tests.elements import some
 from tests.fakes import stock_tool as stock
+
+BUILDS = LIBRARY
 
 ACTIONDBG = str(Path(sys.executable).with_name("actiondbg"))
 Run = Callable[..., list[dict[str, Any]]]

@@ -9,6 +9,9 @@ import subprocess
 import pytest
 
 from actiondbg.ir.diff import make_diff
+from tests.conftest import LIBRARY
+
+BUILDS = LIBRARY
 
 Names = list[tuple[str, str]]
 

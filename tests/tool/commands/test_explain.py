@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import PYPI
+from tests.conftest import LIBRARY, PYPI
 from tests.fakes import stock_tool as stock
 from tests.paths import COMMAND
 from tests.tool.session.test_explain import LEFT, NO_REASON_IN_TOOL, REASON
+
+BUILDS = LIBRARY
 
 TOSA = "--pass-pipeline=builtin.module(func.func(tosa-to-linalg-named))"
 

@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 
 import actiondbg
+from tests.conftest import LIBRARY
 from tests.fakes import stock_tool as stock
+
+BUILDS = LIBRARY
 
 # Front ends with a fault: where cycles are looked for, and where tools are examined.
 FAULTY_CYCLES = """

@@ -14,8 +14,11 @@ from actiondbg.commands.interpreter.console import Console
 from actiondbg.commands.interpreter.interpreter import Interpreter
 from actiondbg.commands.shell.topics import COMMANDS
 from actiondbg.session.past.past import Past
+from tests.conftest import LIBRARY
 from tests.fakes import stock_tool as stock
 from tests.paths import COMMAND
+
+BUILDS = LIBRARY
 
 SOURCE = """\
 func.func @f(%a: i32, %b: i32) -> i32 {

@@ -8,8 +8,11 @@ from collections.abc import Callable
 import pytest
 
 import actiondbg
+from tests.conftest import LIBRARY
 from tests.fakes.typed_shell import Screen
 from tests.paths import ROOT
+
+BUILDS = LIBRARY
 
 
 def test_changes_that_no_line_shows_are_counted(

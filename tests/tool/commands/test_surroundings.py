@@ -11,8 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import LIBRARY
 from tests.fakes.privileges import without_pidfds
 from tests.paths import COMMAND
+
+BUILDS = LIBRARY
 
 NAMES = 'func.func @"größe→🎉"() {\n  return\n}\n'
 

@@ -22,9 +22,12 @@ from actiondbg.comparison.decisive import find_decisive
 from actiondbg.comparison.runs import RunComparison, compare_runs
 from actiondbg.comparison.side import Side, recorded_side
 from actiondbg.recording.capture.recorder import IRDetail, record
+from tests.conftest import LIBRARY
 from tests.elements import some
 from tests.paths import COMMAND
 from tests.tool.suite.conftest import CONFIGURATION, LIT
+
+BUILDS = LIBRARY
 
 SOURCE = """\
 func.func @shift(%x: i32) -> i32 {

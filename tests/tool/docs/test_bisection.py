@@ -12,7 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import LIBRARY
 from tests.paths import ROOT
+
+BUILDS = LIBRARY
 
 PAGE = (ROOT / "docs/bisect.md").read_text()
 

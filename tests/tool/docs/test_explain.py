@@ -10,8 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import LIBRARY
 from tests.fakes.silent_patterns import CASES
 from tests.paths import ROOT
+
+BUILDS = LIBRARY
 
 
 def _blocks(language: str) -> list[str]:

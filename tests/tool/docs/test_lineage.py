@@ -11,8 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import LIBRARY
 from tests.elements import some
 from tests.paths import ROOT
+
+BUILDS = LIBRARY
 
 
 def _blocks(language: str, heading: str = "Dumps") -> list[str]:

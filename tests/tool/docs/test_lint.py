@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 
 from actiondbg.lint.rules import RULES
+from tests.conftest import LIBRARY
 from tests.paths import ROOT
+
+BUILDS = LIBRARY
 
 PAGE = (ROOT / "docs/lint.md").read_text()
 

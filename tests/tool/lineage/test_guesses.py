@@ -11,8 +11,11 @@ import pytest
 
 from actiondbg.lineage.source import open_lineage
 from actiondbg.lineage.stage import symbol_around
+from tests.conftest import LIBRARY
 from tests.elements import some
 from tests.fakes import command_line
+
+BUILDS = LIBRARY
 
 VECTORISED = """\
 func.func @f(%a: memref<64xf32>, %b: memref<64xf32>) {

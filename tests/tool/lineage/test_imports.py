@@ -10,8 +10,11 @@ import pytest
 from actiondbg.errors import UsageError
 from actiondbg.lineage.source import open_lineage
 from actiondbg.recording.imported.importer import import_log
+from tests.conftest import LIBRARY
 from tests.elements import some
 from tests.paths import COMMAND
+
+BUILDS = LIBRARY
 
 SOURCE = """\
 func.func @f(%x: i32) -> i32 {

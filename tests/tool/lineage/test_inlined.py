@@ -13,7 +13,10 @@ from actiondbg.lineage.recorded.lineage import RecordedLineage
 from actiondbg.lineage.stage import symbol_around
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
+from tests.conftest import LIBRARY
 from tests.elements import some
+
+BUILDS = LIBRARY
 
 PIPELINE = "--pass-pipeline=builtin.module(inline{default-pipeline=})"
 _PLACE = re.compile(r'"in\.mlir":(\d+):\d+')

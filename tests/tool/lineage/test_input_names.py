@@ -14,9 +14,12 @@ from actiondbg.lineage.recorded.lineage import RecordedLineage
 from actiondbg.lineage.stage import Stage
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
+from tests.conftest import LIBRARY
 from tests.elements import some
 from tests.fakes import command_line
 from tests.paths import INPUTS
+
+BUILDS = LIBRARY
 
 NETWORKS = sorted(INPUTS.glob("*.linalg.mlir.xz"))
 SMALL = [

@@ -12,7 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import LIBRARY
 from tests.paths import ROOT
+
+BUILDS = LIBRARY
 
 PAGE = (ROOT / "docs/lineage-cost.md").read_text()
 PERF, TIMER = re.findall(r"^```sh\n(.*?)^```$", PAGE, re.M | re.S)

@@ -19,8 +19,11 @@ from actiondbg.lineage.questions.ways import Ways
 from actiondbg.lineage.recorded.lineage import RecordedLineage
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
+from tests.conftest import LIBRARY
 from tests.fakes import command_line
 from tests.paths import ROOT
+
+BUILDS = LIBRARY
 
 INPUT = ROOT / "examples" / "convolutions.mlir"
 PIPELINE = "builtin.module(func.func(tosa-to-linalg-named,tosa-to-linalg),canonicalize,cse)"

@@ -12,7 +12,10 @@ import pytest
 
 from actiondbg.lineage.scanned_stage import scanned_stage
 from actiondbg.lineage.stage import Stage
+from tests.conftest import LIBRARY
 from tests.paths import ROOT
+
+BUILDS = LIBRARY
 
 # Between them regions, branches, symbols, attributes, implicit terminators and hidden bodies.
 KERNELS = """

@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import LIBRARY
 from tests.paths import COMMAND
+
+BUILDS = LIBRARY
 
 CONVOLUTIONS = """builtin.module {
   func.func @two(

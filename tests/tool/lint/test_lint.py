@@ -12,8 +12,11 @@ import pytest
 from actiondbg.lint.linter import Linter
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
+from tests.conftest import LIBRARY
 from tests.paths import COMMAND
 from tests.tool.lint.conftest import BROKEN, REPEATED, Lint, by_pattern, source
+
+BUILDS = LIBRARY
 
 EXECUTION_MODE = """\
 spirv.module Logical OpenCL {

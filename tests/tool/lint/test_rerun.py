@@ -16,11 +16,14 @@ from actiondbg.lint.rerun import Rerun
 from actiondbg.lint.runs import recorded_runs
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
+from tests.conftest import LIBRARY
 from tests.elements import some
 from tests.fakes.stops import processes_of
 from tests.paths import COMMAND
 from tests.tool.lint.conftest import Lint, by_pattern, source
 from tests.tool.suite.conftest import ADDS
+
+BUILDS = LIBRARY
 
 
 def recorded(tool: list[str], folder: Path, *names: str) -> None:

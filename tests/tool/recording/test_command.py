@@ -15,9 +15,12 @@ import pytest
 from actiondbg.errors import NotRecorded
 from actiondbg.recording import open_recording
 from actiondbg.recording.session import open_session
+from tests.conftest import LIBRARY
 from tests.fakes.recording.recordings import fake_recording
 from tests.paths import COMMAND
 from tests.processes import children, is_alive
+
+BUILDS = LIBRARY
 
 
 def run(*words: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:

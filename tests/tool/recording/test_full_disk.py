@@ -11,8 +11,11 @@ from pathlib import Path
 import pytest
 
 from actiondbg.recording import open_recording
+from tests.conftest import LIBRARY
 from tests.fakes.small_disk import SmallDisk, small_disk
 from tests.paths import COMMAND
+
+BUILDS = LIBRARY
 
 
 def test_print_to_a_full_disk_is_reported_and_nothing_is_lost(mlir_opt: str, folds: str) -> None:

@@ -19,10 +19,13 @@ pytest.importorskip("duckdb")
 from actiondbg.errors import ActiondbgError
 from actiondbg.recording import open_recording
 from actiondbg.recording.report.suspects import CHANGING
+from tests.conftest import LIBRARY
 from tests.fakes import stock_tool as stock
 from tests.fakes.recording.recordings import fake_recording
 from tests.fakes.recording.report import Page, page_of
 from tests.paths import COMMAND, ROOT
+
+BUILDS = LIBRARY
 
 PAGE = (ROOT / "docs/report.md").read_text()
 

@@ -25,7 +25,10 @@ from actiondbg.recording.capture.recorder import record
 from actiondbg.recording.session import open_session
 from actiondbg.recording.session.session import RecordedSession
 from actiondbg.session.debug_session import DebugSession
+from tests.conftest import LIBRARY
 from tests.elements import some
+
+BUILDS = LIBRARY
 
 PASSES = ("--canonicalize", "--cse", "--mlir-disable-threading")
 PIPELINE = "--pass-pipeline=builtin.module(func.func(canonicalize,cse))"

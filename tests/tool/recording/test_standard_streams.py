@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import LIBRARY
 from tests.fakes.recording.recordings import Action, write_recording
 from tests.paths import COMMAND
+
+BUILDS = LIBRARY
 
 
 @pytest.fixture(autouse=True)

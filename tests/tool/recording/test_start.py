@@ -12,6 +12,9 @@ import pytest
 
 from actiondbg.recording import is_recording, open_recording
 from actiondbg.recording.capture.recorder import record, start_recording
+from tests.conftest import LIBRARY
+
+BUILDS = LIBRARY
 
 INPUT = "func.func @f(%x: i32) -> i32 {\n  return %x : i32\n}\n"
 # Says what is imported when a process is started. The last one is the tool: the first is the

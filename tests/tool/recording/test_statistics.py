@@ -23,9 +23,12 @@ from actiondbg.recording.recording import Recording
 from actiondbg.statistics.event_probe import PARANOID, try_event
 from actiondbg.statistics.events import KNOWN
 from scripts.benchmarks.inputs import PIPELINE, many_functions
+from tests.conftest import LIBRARY
 from tests.elements import some
 from tests.fakes.privileges import unprivileged
 from tests.paths import COMMAND
+
+BUILDS = LIBRARY
 
 FAULTS = ("page-faults", "minor-faults", "major-faults")
 EVENTS = (*FAULTS, "task-clock", "context-switches")

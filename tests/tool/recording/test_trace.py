@@ -17,6 +17,7 @@ from actiondbg.recording.capture.recorder import start_recording
 from actiondbg.recording.trace import writer as writing
 from actiondbg.recording.trace.options import Selection
 from actiondbg.recording.trace.writer import Written
+from tests.conftest import LIBRARY
 from tests.fakes.recording.recordings import fake_recording
 from tests.fakes.recording.traces import (
     Slice,
@@ -29,6 +30,8 @@ from tests.fakes.recording.traces import (
 )
 from tests.paths import COMMAND
 from tests.processes import children, wait_until
+
+BUILDS = LIBRARY
 
 FUNCTION = """\
 func.func @f{number}(%a: i32) -> i32 {{

@@ -21,9 +21,11 @@ from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
 from actiondbg.recording.session import open_session
 from actiondbg.recording.session.session import RecordedSession
-from tests.conftest import FOLDS
+from tests.conftest import FOLDS, LIBRARY
 from tests.elements import some
 from tests.paths import COMMAND, INPUTS
+
+BUILDS = LIBRARY
 
 Stops = list[tuple[int, Literal["before", "after"]]]
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import actiondbg
+from tests.conftest import LIBRARY
+
+BUILDS = LIBRARY
 
 FOLDS = """\
 func.func @f(%a: i32, %b: i32) -> i32 {

@@ -13,10 +13,13 @@ import pytest
 
 import actiondbg
 from actiondbg.errors import UsageError
+from tests.conftest import LIBRARY
 from tests.fakes import stock_tool as stock
 from tests.fakes.near_misses import NEAR_MISSES
 from tests.fakes.silent_patterns import CASES, Case
 from tests.paths import COMMAND
+
+BUILDS = LIBRARY
 
 needs_gdb = pytest.mark.skipif(not shutil.which("gdb"), reason="gdb is not installed")
 Launch = Callable[..., actiondbg.Session]

@@ -7,7 +7,10 @@ from collections.abc import Callable
 import pytest
 
 import actiondbg
+from tests.conftest import LIBRARY
 from tests.fakes.session.controls import CONTROLS, check_breakpoint, check_control, check_run
+
+BUILDS = LIBRARY
 
 Launch = Callable[..., actiondbg.Session]
 

@@ -9,7 +9,10 @@ import pytest
 
 import actiondbg
 from actiondbg import errors
+from tests.conftest import LIBRARY
 from tests.fakes import stock_tool as stock
+
+BUILDS = LIBRARY
 
 Launch = Callable[..., actiondbg.Session]
 

@@ -15,10 +15,13 @@ import pytest
 
 import actiondbg
 from actiondbg import errors
+from tests.conftest import LIBRARY
 from tests.elements import some
 from tests.fakes import stock_tool as stock
 from tests.fakes.typed_shell import Screen
 from tests.paths import INPUTS
+
+BUILDS = LIBRARY
 
 Launch = Callable[..., actiondbg.Session]
 

@@ -10,7 +10,10 @@ import pytest
 import actiondbg
 from actiondbg.errors import UsageError
 from actiondbg.recording.capture.recorder import record
+from tests.conftest import LIBRARY
 from tests.paths import ROOT
+
+BUILDS = LIBRARY
 
 
 @pytest.fixture

@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 
 import actiondbg
+from tests.conftest import LIBRARY
 from tests.fakes import stock_tool as stock
+
+BUILDS = LIBRARY
 
 CONVERGES = "canonicalize{test-convergence=true max-iterations=1}"
 OUT = Path("out.mlir")

@@ -6,7 +6,10 @@ from collections.abc import Callable
 
 import actiondbg
 from actiondbg.errors import AgentError
+from tests.conftest import LIBRARY
 from tests.fakes import stock_tool as stock
+
+BUILDS = LIBRARY
 
 
 def seen(session: actiondbg.Session) -> list[object]:

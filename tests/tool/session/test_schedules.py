@@ -10,6 +10,9 @@ import pytest
 
 import actiondbg
 from actiondbg.process.stop import Stop
+from tests.conftest import LIBRARY
+
+BUILDS = LIBRARY
 
 Launch = Callable[..., actiondbg.Session]
 

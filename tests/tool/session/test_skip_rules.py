@@ -12,8 +12,11 @@ import pytest
 import actiondbg
 from actiondbg import errors
 from actiondbg.process.stop import Stop
+from tests.conftest import LIBRARY
 from tests.fakes import stock_tool as stock
 from tests.paths import COMMAND
+
+BUILDS = LIBRARY
 
 Launch = Callable[..., actiondbg.Session]
 

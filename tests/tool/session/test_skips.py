@@ -14,8 +14,11 @@ import actiondbg
 from actiondbg import errors
 from actiondbg.session.session import Session
 from actiondbg.session.skip_file import Head, SkipEntry, read_skips, write_skips
+from tests.conftest import LIBRARY
 from tests.fakes import stock_tool as stock
 from tests.paths import COMMAND
+
+BUILDS = LIBRARY
 
 Launch = Callable[..., actiondbg.Session]
 

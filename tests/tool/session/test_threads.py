@@ -10,7 +10,10 @@ import pytest
 
 import actiondbg
 from actiondbg.errors import NotStopped
+from tests.conftest import LIBRARY
 from tests.elements import some
+
+BUILDS = LIBRARY
 
 Launch = Callable[..., actiondbg.Session]
 

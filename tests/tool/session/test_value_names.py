@@ -9,8 +9,11 @@ from pathlib import Path
 import pytest
 
 import actiondbg
+from tests.conftest import LIBRARY
 from tests.elements import some
 from tests.paths import INPUTS
+
+BUILDS = LIBRARY
 
 Launch = Callable[..., actiondbg.Session]
 Lines = list[tuple[int | None, int, str]]

@@ -12,6 +12,9 @@ import pytest
 from actiondbg.validation.execution.harness import make_test
 from actiondbg.validation.execution.runner import Executed, Runner
 from actiondbg.validation.inputs import Array, Input, View
+from tests.conftest import LIBRARY
+
+BUILDS = LIBRARY
 
 NAN = float("nan")
 

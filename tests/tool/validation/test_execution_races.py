@@ -6,6 +6,9 @@ from pathlib import Path
 
 from actiondbg.validation.judge import Judge
 from actiondbg.validation.judgement import Judgement, Limits, Query
+from tests.conftest import LIBRARY
+
+BUILDS = LIBRARY
 
 _SUM = """
 func.func @f(%t: tensor<8xi32>, %o: tensor<1xi32>) -> tensor<1xi32> {

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from tests.conftest import LIBRARY
 from tests.tool.validation.printed import executed, interpreted
 from tests.tool.validation.random_programs import join_programs, random_function
+
+BUILDS = LIBRARY
 
 _PROGRAMS = {
     "vectors in memory": """\

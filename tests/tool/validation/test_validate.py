@@ -13,8 +13,11 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import LIBRARY
 from tests.elements import some
 from tests.paths import COMMAND, ROOT
+
+BUILDS = LIBRARY
 
 MISCOMPILES = ROOT / "examples" / "miscompiles"
 

@@ -12,9 +12,12 @@ import pytest
 import actiondbg
 from actiondbg import whatif
 from actiondbg.errors import UsageError
+from tests.conftest import LIBRARY
 from tests.elements import some
 from tests.fakes.random_pipelines import MERGE, OFF, PROGRAM, RandomPipeline, ask
 from tests.fakes.stock_tool import CALLS
+
+BUILDS = LIBRARY
 
 # A run makes few rewrites, so that the output shows how many there were, and in which order.
 FEW = "max-iterations=1 region-simplify=disabled max-num-rewrites=2"

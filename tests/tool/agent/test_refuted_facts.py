@@ -173,10 +173,9 @@ FACTS: dict[str, tuple[str, str, str, set[str]]] = {
 
 # Those that are false in one agent: none keeps another from being used.
 GROUPS = (
-    ("parent", "stream"),
-    ("printer", "values"),
-    ("regions", "pattern"),
-    ("string", "pass", "listener"),
+    ("parent", "stream", "string", "pass"),
+    ("printer", "values", "pattern"),
+    ("regions", "listener"),
     ("action",),
 )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from actiondbg.errors import ActiondbgError
 from actiondbg.validation.program import Attribute
@@ -11,6 +11,14 @@ from actiondbg.validation.types import FloatType, IntegerType, Type
 
 # A scalar of a domain, opaque to everything else: each value of it may be poison.
 Scalar = Any
+
+
+class _Poison:
+    def __repr__(self) -> str:
+        return "poison"
+
+
+POISON: Final = _Poison()  # of the domain of numbers
 
 
 class UndefinedBehaviour(Exception):

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
-from actiondbg.validation.concrete.operation import POISON
-from actiondbg.validation.domain import NotInterpreted, OutOfBudget, Scalar
+from actiondbg.validation.domain import POISON, NotInterpreted, OutOfBudget, Scalar
 from actiondbg.validation.machine import Buffer, Elements, MemRef, RuntimeValue, extent
 from actiondbg.validation.program import Dense, Function, walk
 from actiondbg.validation.types import FloatType, IntegerType, ShapedType, Type, signed

@@ -7,16 +7,13 @@ from contextlib import suppress
 
 from actiondbg.validation.dialects import (
     affine,
-    calls,
-    complex,
     control,
-    linalg,
     memory,
     reductions,
+    scalars,
     tensor,
     vector,
     vector_memory,
-    vector_reductions,
     views,
 )
 from actiondbg.validation.domain import Domain, NotInterpreted
@@ -24,10 +21,7 @@ from actiondbg.validation.machine import Buffer, Machine, Outcome, RuntimeValue
 from actiondbg.validation.program import Module
 
 # Modules that register the meaning of operations when they are imported.
-DIALECTS = (
-    *(affine, calls, control, memory, reductions, views),
-    *(complex, linalg, tensor, vector, vector_memory, vector_reductions),
-)
+DIALECTS = (affine, control, memory, reductions, scalars, tensor, vector, vector_memory, views)
 
 
 def run_function(

@@ -9,8 +9,7 @@ from pathlib import Path
 from actiondbg.analysis.textual_pipelines import Element, parse_pipeline
 from actiondbg.bisection.command_runner import CommandRunner
 from actiondbg.bisection.reduction.reduction import reduce_input
-from actiondbg.validation.contexts import in_module
-from actiondbg.validation.judgement import Judgement, Limits, Query
+from actiondbg.validation.judgement import Judgement, Limits, Query, in_module
 from actiondbg.validation.steps import Step
 from actiondbg.validation.workers import Numbered, Workers
 

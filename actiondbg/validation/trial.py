@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from actiondbg.support.counts import counted
 from actiondbg.validation.agreement import NO_MEMORY, Run, disagreement
-from actiondbg.validation.concrete.domain import Concrete
+from actiondbg.validation.concrete import Concrete
 from actiondbg.validation.congruence import Uncut, cuts
 from actiondbg.validation.domain import (
     NotInterpreted,
@@ -24,10 +24,15 @@ from actiondbg.validation.domain import (
     UndefinedBehaviour,
     Unsettled,
 )
-from actiondbg.validation.execution.confirmation import annotated, confirm
+from actiondbg.validation.execution.comparison import (
+    Differs,
+    NotRun,
+    annotated,
+    confirm,
+    judge_by_running,
+)
 from actiondbg.validation.execution.harness import Test
 from actiondbg.validation.execution.runner import Executed, Runner
-from actiondbg.validation.execution.whole_program import Differs, NotRun, judge_by_running
 from actiondbg.validation.inputs import (
     Choice,
     Input,

@@ -15,8 +15,7 @@ from actiondbg.bisection.oracles.execute import WITHOUT_AVX512, beside, runner_l
 from actiondbg.bisection.oracles.oracle import shortened
 from actiondbg.errors import ActiondbgError, OracleError
 from actiondbg.ir.tokens import RESULTS
-from actiondbg.validation.execution.harness import Part, Test
-from actiondbg.validation.execution.literals import Element, all_numbers, bits_in
+from actiondbg.validation.execution.harness import Element, Part, Test, all_numbers, bits_in
 from actiondbg.validation.execution.lowerings import PLAIN, Lowering, fitted
 from actiondbg.validation.inputs import Number
 

@@ -9,8 +9,6 @@ from actiondbg.validation.flags import fast_math, short_name
 from actiondbg.validation.floats import bits_of as bits_of_number
 from actiondbg.validation.program import Attribute
 from actiondbg.validation.proof.exploration import Explorer
-from actiondbg.validation.proof.floats import float_operation
-from actiondbg.validation.proof.integers import INTEGERS
 from actiondbg.validation.proof.operation import (
     Computed,
     ScalarOperation,
@@ -19,6 +17,7 @@ from actiondbg.validation.proof.operation import (
     sort_of,
     width_of,
 )
+from actiondbg.validation.proof.scalars import INTEGERS, float_operation
 from actiondbg.validation.proof.terms import Term, Terms
 from actiondbg.validation.types import FloatType, IntegerType, Type
 

@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from actiondbg.support.alignment import Alignment
 from actiondbg.validation.affine import AffineMap
-from actiondbg.validation.machine import TERMINATORS, Machine, RuntimeValue, handles
+from actiondbg.validation.machine import TERMINATORS, Machine, Results, RuntimeValue, handles
 from actiondbg.validation.program import (
     MAPS,
     STRUCTURED,
@@ -56,8 +56,8 @@ _TRAPPING = re.compile(
 
 
 @handles(_COPY)
-def _copy(machine: Machine, operation: Operation) -> Sequence[RuntimeValue]:
-    return machine.all(operation.operands)
+def _copy(_: Machine, __: Operation, value: RuntimeValue) -> Results:
+    return [value]
 
 
 _BOUND = re.compile(

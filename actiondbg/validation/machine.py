@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from math import prod
 from typing import Any
 
@@ -35,6 +36,13 @@ class Elements:
     shape: tuple[int, ...]
     items: Sequence[Scalar]  # scalars, row by row
     element: ScalarType
+
+    def with_items(self, changed: Mapping[int, Scalar] | Iterable[tuple[int, Scalar]]) -> Elements:
+        """Return the same with other items at some places."""
+        items = list(self.items)
+        for at, item in dict(changed).items():
+            items[at] = item
+        return Elements(self.shape, items, self.element)
 
 
 @dataclass(eq=False, slots=True)
@@ -146,8 +154,19 @@ class Terminated:
     operands: list[RuntimeValue]
 
 
-Handler = Callable[["Machine", Operation], Results]
-_HANDLERS: dict[str, Handler] = {}
+Handler = Callable[..., Results]  # of the machine, the operation, and operands
+
+
+@dataclass(frozen=True, slots=True)
+class _Meaning:
+    """A handler, with what it is given."""
+
+    handler: Handler
+    count: int | None  # of the operands; None for all
+    elements: tuple[int, ...]  # the places of the operands that must be vectors or tensors
+
+
+_MEANINGS: dict[str, _Meaning] = {}
 UNKNOWN = "any operation of which nothing is known"
 # Dialects whose operations, if they have no meaning of their own, the domain applies to scalars.
 _SCALAR_DIALECTS = frozenset({"arith", "index", "math", "llvm"})
@@ -175,14 +194,18 @@ TERMINATORS = frozenset(
 def handles(*names: str) -> Callable[[Handler], Handler]:
     """Register a function as the meaning of operations.
 
-    It is given the machine and the operation, and returns a value for each result; for a branch the
-    block to go on with, and its arguments.
+    It is given the machine, the operation, and what the first operands are, as many as it has
+    parameters for; where one of these is annotated as ``Elements``, the operand must be so. It
+    returns a value for each result; for a branch the block to go on with, and its arguments.
     """
 
     def register(handler: Handler) -> Handler:
+        given = list(signature(handler).parameters.values())[2:]
+        takes_all = any(each.kind is each.VAR_POSITIONAL for each in given)
+        elements = tuple(at for at, each in enumerate(given) if each.annotation == "Elements")
         for name in names:
-            assert name not in _HANDLERS, name
-            _HANDLERS[name] = handler
+            assert name not in _MEANINGS, name
+            _MEANINGS[name] = _Meaning(handler, None if takes_all else len(given), elements)
         return handler
 
     return register
@@ -337,14 +360,17 @@ class Machine:
         Raises:
             NotInterpreted: it has no meaning here, or an operand has another type than it should.
         """
-        handler = _HANDLERS.get(operation.name)
-        if handler is None:
+        meaning = _MEANINGS.get(operation.name)
+        if meaning is None:
             has_parts = operation.regions or operation.successors
             if not has_parts and operation.name.partition(".")[0] in _SCALAR_DIALECTS:
                 return self.elementwise(operation, self.all(operation.operands))
-            handler = _HANDLERS[STRUCTURED if operation.is_structured else UNKNOWN]
+            meaning = _MEANINGS[STRUCTURED if operation.is_structured else UNKNOWN]
+        operands = self.all(operation.operands[: meaning.count])
+        for at in meaning.elements:
+            elements(operands[at], operation)
         try:
-            return handler(self, operation)
+            return meaning.handler(self, operation, *operands)
         except UndefinedBehaviour as error:
             error.operation = error.operation or operation.name
             raise
@@ -411,6 +437,18 @@ class Machine:
             items = [self.domain.constant(each, element) for each in value.values]
             return Elements(shape, items * count if value.is_splat else items, element)
         raise NotInterpreted(f"a constant of type {type}")
+
+
+def elements(value: RuntimeValue, operation: Operation) -> Elements:
+    """Return an operand that must be a vector, or a tensor.
+
+    Raises:
+        NotInterpreted: it is something else.
+    """
+    if not isinstance(value, Elements):
+        kind = "tensor" if operation.name.startswith("tensor.") else "vector"
+        raise NotInterpreted(f"{operation.name} of another value than a {kind}")
+    return value
 
 
 def _scalar_type(type: Type, operation: Operation) -> IntegerType | FloatType:

@@ -35,8 +35,8 @@ _NO_UNSIGNED_WRAP = {"overflowFlags": OpaqueAttribute("#arith.overflow<nuw>")}
 
 
 @handles("cf.br", "llvm.br")
-def _branch(machine: Machine, operation: Operation) -> Results:
-    return operation.successors[0], machine.all(operation.operands)
+def _branch(_: Machine, operation: Operation, *arguments: RuntimeValue) -> Results:
+    return operation.successors[0], arguments
 
 
 @handles("cf.cond_br", "llvm.cond_br")
@@ -78,8 +78,8 @@ def _unreachable(_: Machine, operation: Operation) -> Results:
 
 
 @handles("cf.assert")
-def _assert(machine: Machine, operation: Operation) -> Results:
-    if machine.domain.decide(machine.frame[operation.operands[0]]):
+def _assert(machine: Machine, _: Operation, condition: Scalar) -> Results:
+    if machine.domain.decide(condition):
         return []
     machine.happens(Event("abort", ()))
     raise Aborted
@@ -97,9 +97,8 @@ def _poison(machine: Machine, operation: Operation) -> Results:
 
 
 @handles("scf.if")
-def _if(machine: Machine, operation: Operation) -> Results:
-    at = 0 if machine.domain.decide(machine.frame[operation.operands[0]]) else 1
-    region = operation.regions[at]
+def _if(machine: Machine, operation: Operation, condition: Scalar) -> Results:
+    region = operation.regions[0 if machine.domain.decide(condition) else 1]
     return machine.region(region, []).operands if region.blocks else []
 
 
@@ -144,8 +143,8 @@ def counted(
 
 
 @handles("scf.for")
-def _for(machine: Machine, operation: Operation) -> Results:
-    lower, upper, step, *carried = machine.all(operation.operands)
+def _for(machine: Machine, operation: Operation, *operands: RuntimeValue) -> Results:
+    lower, upper, step, *carried = operands
     type = operation.operands[0].type
     assert isinstance(type, IntegerType)
     is_unsigned = bool(operation.attributes.get("unsignedCmp"))
@@ -155,15 +154,14 @@ def _for(machine: Machine, operation: Operation) -> Results:
 
 
 @handles("scf.while")
-def _while(machine: Machine, operation: Operation) -> Results:
+def _while(machine: Machine, operation: Operation, *carried: RuntimeValue) -> Results:
     before, after = operation.regions
-    carried = machine.all(operation.operands)
     while True:
         machine.charge(1)
         condition, *passed = machine.region(before, carried).operands
         if not machine.domain.decide(condition):
             return passed
-        carried = machine.region(after, passed).operands
+        carried = tuple(machine.region(after, passed).operands)
 
 
 def nested(
@@ -286,8 +284,9 @@ def _function(_: Machine, operation: Operation) -> Results:
 
 
 @handles("func.call_indirect")
-def _call_indirect(machine: Machine, operation: Operation) -> Results:
-    callee, *operands = machine.all(operation.operands)
+def _call_indirect(
+    machine: Machine, operation: Operation, callee: RuntimeValue, *operands: RuntimeValue
+) -> Results:
     if not isinstance(callee, Opaque) or callee.kind != "function":
         raise NotInterpreted(f"{operation.name} of an unknown function")
     return _called(machine, str(callee.value), operation, operands)
@@ -408,8 +407,8 @@ _PURE_DIALECTS = frozenset({"arith", "math", "complex"})
 
 
 @handles(UNKNOWN)
-def _unknown(machine: Machine, operation: Operation) -> Results:
-    name, operands = operation.name, machine.all(operation.operands)
+def _unknown(machine: Machine, operation: Operation, *operands: RuntimeValue) -> Results:
+    name = operation.name
     if operation.regions or operation.successors or name.startswith("llvm."):
         raise NotInterpreted(name)
     if any(isinstance(each, Symbol) for each in operation.attributes.values()):

@@ -208,8 +208,8 @@ def _alloc(machine: Machine, operation: Operation) -> Results:
 
 
 @handles("memref.dealloc")
-def _dealloc(machine: Machine, operation: Operation) -> Results:
-    _free(machine.frame[operation.operands[0]])
+def _dealloc(_: Machine, __: Operation, view: MemRef) -> Results:
+    _free(view)
     return []
 
 
@@ -244,12 +244,10 @@ def _dealloc_owned(machine: Machine, operation: Operation) -> Results:
 
 
 @handles("memref.realloc")
-def _realloc(machine: Machine, operation: Operation) -> Results:
-    old: MemRef = machine.frame[operation.operands[0]]
+def _realloc(machine: Machine, operation: Operation, old: MemRef, *dynamic: Scalar) -> Results:
     type = operation.results[0].type
     assert isinstance(type, ShapedType)
-    sizes = sizes_of(machine, type.shape, machine.all(operation.operands[1:]))
-    new = new_memory(machine, type, sizes)
+    new = new_memory(machine, type, sizes_of(machine, type.shape, dynamic))
     if new.strides != (1,) or old.strides != (1,) or new.offset or old.offset:
         raise NotInterpreted("memref.realloc of memory with a layout")
     check_writable(old)
@@ -261,22 +259,20 @@ def _realloc(machine: Machine, operation: Operation) -> Results:
 
 
 @handles("memref.load")
-def _load(machine: Machine, operation: Operation) -> Results:
-    source, *indices = operation.operands
-    view: MemRef = machine.frame[source]
-    return [read(view, place(machine, view, machine.all(indices)))]
+def _load(machine: Machine, _: Operation, view: MemRef, *indices: Scalar) -> Results:
+    return [read(view, place(machine, view, indices))]
 
 
 @handles("memref.store")
-def _store(machine: Machine, operation: Operation) -> Results:
-    value, destination, *indices = machine.all(operation.operands)
-    write(destination, place(machine, destination, indices), value)
+def _store(
+    machine: Machine, _: Operation, value: RuntimeValue, view: MemRef, *indices: Scalar
+) -> Results:
+    write(view, place(machine, view, indices), value)
     return []
 
 
 @handles("memref.copy")
-def _copy(machine: Machine, operation: Operation) -> Results:
-    source, destination = machine.all(operation.operands)
+def _copy(machine: Machine, _: Operation, source: MemRef, destination: MemRef) -> Results:
     copy(machine, source, destination)
     return []
 
@@ -336,15 +332,14 @@ def global_buffer(machine: Machine, name: str) -> Buffer:
 
 
 @handles("memref.dim")
-def _dim(machine: Machine, operation: Operation) -> Results:
-    view, dimension = machine.all(operation.operands)
+def _dim(machine: Machine, _: Operation, view: MemRef, dimension: Scalar) -> Results:
     at = machine.domain.below(dimension, INDEX, len(view.sizes))
     return [index(machine, view.sizes[at])]
 
 
 @handles("memref.rank")
-def _rank(machine: Machine, operation: Operation) -> Results:
-    return [index(machine, len(machine.frame[operation.operands[0]].sizes))]
+def _rank(machine: Machine, _: Operation, view: MemRef) -> Results:
+    return [index(machine, len(view.sizes))]
 
 
 @handles("memref.global", "memref.prefetch", "affine.prefetch", "bufferization.dealloc_tensor")

@@ -234,10 +234,9 @@ _MEANINGS: dict[str, Callable[..., RuntimeValue]] = {
 
 
 @handles(*_MEANINGS)
-def _elementwise(machine: Machine, operation: Operation) -> Results:
+def _elementwise(machine: Machine, operation: Operation, *operands: RuntimeValue) -> Results:
     meaning = _MEANINGS[operation.name]
     parts = _Parts(machine, operation, _part_type(operation))
-    operands = machine.all(operation.operands)
     shaped = [each for each in operands if isinstance(each, Elements)]
     if not shaped:
         return [meaning(parts, *operands)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import product
 from math import prod
 
@@ -17,13 +18,14 @@ from actiondbg.validation.dialects.indices import (
 )
 from actiondbg.validation.dialects.memory import read, view, write_items
 from actiondbg.validation.dialects.scalars import chosen, index, poison, scalar_element
-from actiondbg.validation.domain import NotInterpreted, OpenRace, UndefinedBehaviour
+from actiondbg.validation.domain import NotInterpreted, OpenRace, Scalar, UndefinedBehaviour
 from actiondbg.validation.machine import (
     Elements,
     Machine,
     MemRef,
     Results,
     RuntimeValue,
+    elements,
     handles,
     positions,
     row_major,
@@ -42,12 +44,6 @@ def tensor_type(type: Type) -> ShapedType:
         scalar_element(type)
         return type
     raise NotInterpreted(f"the type {type}")
-
-
-def _elements(value: RuntimeValue, operation: Operation) -> Elements:
-    if not isinstance(value, Elements):
-        raise NotInterpreted(f"{operation.name} of another value than a tensor")
-    return value
 
 
 def _result_shape(machine: Machine, operation: Operation) -> tuple[int, ...]:
@@ -77,6 +73,12 @@ def check_shape(shape: Sequence[int], type: Type, operation: Operation) -> None:
         raise UndefinedBehaviour(f"{operation.name}: the sizes {list(shape)} are not of {type}")
 
 
+def _reshaped(source: Elements, shape: tuple[int, ...], operation: Operation) -> Elements:
+    """Return elements in a shape, which must be of the type of the result."""
+    check_shape(shape, operation.results[0].type, operation)
+    return replace(source, shape=shape)
+
+
 @handles("tensor.empty", "tensor.splat")
 def _filled(machine: Machine, operation: Operation) -> Results:
     shape = _result_shape(machine, operation)
@@ -88,11 +90,10 @@ def _filled(machine: Machine, operation: Operation) -> Results:
 
 
 @handles("tensor.from_elements")
-def _from_elements(machine: Machine, operation: Operation) -> Results:
+def _from_elements(machine: Machine, operation: Operation, *items: Scalar) -> Results:
     shape = _result_shape(machine, Operation("", (), operation.results, {}))
     machine.charge(prod(shape))
-    element = scalar_element(operation.results[0].type)
-    return [Elements(shape, machine.all(operation.operands), element)]
+    return [Elements(shape, items, scalar_element(operation.results[0].type))]
 
 
 @handles("tensor.generate")
@@ -107,47 +108,38 @@ def _generate(machine: Machine, operation: Operation) -> Results:
 
 
 @handles("tensor.dim")
-def _dim(machine: Machine, operation: Operation) -> Results:
-    source, at = machine.all(operation.operands)
-    shape = _elements(source, operation).shape
-    return [index(machine, shape[machine.domain.below(at, INDEX, len(shape))])]
+def _dim(machine: Machine, _: Operation, source: Elements, at: Scalar) -> Results:
+    size = source.shape[machine.domain.below(at, INDEX, len(source.shape))]
+    return [index(machine, size)]
 
 
 @handles("tensor.rank")
-def _rank(machine: Machine, operation: Operation) -> Results:
-    source = _elements(machine.frame[operation.operands[0]], operation)
+def _rank(machine: Machine, _: Operation, source: Elements) -> Results:
     return [index(machine, len(source.shape))]
 
 
 @handles("tensor.cast")
-def _cast(machine: Machine, operation: Operation) -> Results:
-    source = _elements(machine.frame[operation.operands[0]], operation)
-    check_shape(source.shape, operation.results[0].type, operation)
-    return [source]
+def _cast(_: Machine, operation: Operation, source: Elements) -> Results:
+    return [_reshaped(source, source.shape, operation)]
 
 
 @handles("tensor.extract")
-def _extract(machine: Machine, operation: Operation) -> Results:
-    source, *indices = machine.all(operation.operands)
-    tensor = _elements(source, operation)
+def _extract(machine: Machine, _: Operation, tensor: Elements, *indices: Scalar) -> Results:
     at = element_position(machine, indices, tensor.shape, row_major(tensor.shape))
     return [tensor.items[at]]
 
 
 @handles("tensor.insert")
-def _insert(machine: Machine, operation: Operation) -> Results:
-    value, into, *indices = machine.all(operation.operands)
-    tensor = _elements(into, operation)
+def _insert(
+    machine: Machine, _: Operation, value: Scalar, tensor: Elements, *indices: Scalar
+) -> Results:
     at = element_position(machine, indices, tensor.shape, row_major(tensor.shape))
     machine.charge(len(tensor.items))
-    items = list(tensor.items)
-    items[at] = value
-    return [Elements(tensor.shape, items, tensor.element)]
+    return [tensor.with_items({at: value})]
 
 
 @handles("tensor.extract_slice")
-def _extract_slice(machine: Machine, operation: Operation) -> Results:
-    source = _elements(machine.frame[operation.operands[0]], operation)
+def _extract_slice(machine: Machine, operation: Operation, source: Elements) -> Results:
     sizes, places = slice_positions(machine, operation, source.shape)
     statics = numbers(operation.attributes.get("static_sizes"))
     kept = kept_dimensions(statics, tensor_type(operation.results[0].type).shape)
@@ -157,40 +149,36 @@ def _extract_slice(machine: Machine, operation: Operation) -> Results:
 
 def inserted_slice(machine: Machine, operation: Operation, into: RuntimeValue) -> Elements:
     """Return a tensor with the slice that an operation inserts, in parallel or not."""
-    source = _elements(machine.frame[operation.operands[0]], operation)
-    tensor = _elements(into, operation)
+    source = elements(machine.frame[operation.operands[0]], operation)
+    tensor = elements(into, operation)
     sizes, places = slice_positions(machine, operation, tensor.shape)
     statics = numbers(operation.attributes.get("static_sizes"))
     kept = kept_dimensions(statics, tensor_type(operation.operands[0].type).shape)
     if tuple(sizes[at] for at in kept) != source.shape:
         raise UndefinedBehaviour(f"{operation.name} of a source of other sizes than the slice")
     machine.charge(len(tensor.items))
-    items = list(tensor.items)
-    for at, item in zip(places, source.items, strict=True):
-        items[at] = item
-    return Elements(tensor.shape, items, tensor.element)
+    return tensor.with_items(zip(places, source.items, strict=True))
 
 
 @handles("tensor.insert_slice")
-def _insert_slice(machine: Machine, operation: Operation) -> Results:
-    return [inserted_slice(machine, operation, machine.frame[operation.operands[1]])]
+def _insert_slice(
+    machine: Machine, operation: Operation, _: RuntimeValue, into: RuntimeValue
+) -> Results:
+    return [inserted_slice(machine, operation, into)]
 
 
 @handles("tensor.collapse_shape")
-def _collapse(machine: Machine, operation: Operation) -> Results:
-    source = _elements(machine.frame[operation.operands[0]], operation)
+def _collapse(_: Machine, operation: Operation, source: Elements) -> Results:
     groups = operation.attributes.get("reassociation")
     assert isinstance(groups, tuple)
     shape = tuple(prod(source.shape[at] for at in numbers(group)) for group in groups)
     if prod(shape) != len(source.items):
         raise UndefinedBehaviour("tensor.collapse_shape of more elements than its result has")
-    check_shape(shape, operation.results[0].type, operation)
-    return [Elements(shape, source.items, source.element)]
+    return [_reshaped(source, shape, operation)]
 
 
 @handles("tensor.expand_shape")
-def _expand(machine: Machine, operation: Operation) -> Results:
-    source = _elements(machine.frame[operation.operands[0]], operation)
+def _expand(machine: Machine, operation: Operation, source: Elements) -> Results:
     static = operation.attributes.get("static_output_shape")
     shape = tuple(integers(machine, static, operation.operands[1:]))
     groups = operation.attributes.get("reassociation")
@@ -200,26 +188,23 @@ def _expand(machine: Machine, operation: Operation) -> Results:
     found = tuple(prod(shape[at] for at in numbers(group)) for group in groups)
     if (groups and found != source.shape) or prod(shape) != len(source.items):
         raise UndefinedBehaviour("tensor.expand_shape to other sizes than the source has")
-    check_shape(shape, operation.results[0].type, operation)
-    return [Elements(shape, source.items, source.element)]
+    return [_reshaped(source, shape, operation)]
 
 
 @handles("tensor.reshape")
-def _reshape(machine: Machine, operation: Operation) -> Results:
-    source, sizes = (_elements(each, operation) for each in machine.all(operation.operands))
-    if not isinstance(sizes.element, IntegerType):
-        raise NotInterpreted("tensor.reshape by sizes that are no integers")
+def _reshape(machine: Machine, operation: Operation, source: Elements, sizes: Elements) -> Results:
     element = sizes.element
+    if not isinstance(element, IntegerType):
+        raise NotInterpreted("tensor.reshape by sizes that are no integers")
     shape = tuple(machine.domain.integer(each, element) for each in sizes.items)
     if any(size < 0 for size in shape) or prod(shape) != len(source.items):
         raise UndefinedBehaviour("tensor.reshape to another number of elements")
-    check_shape(shape, operation.results[0].type, operation)
-    return [Elements(shape, source.items, source.element)]
+    return [_reshaped(source, shape, operation)]
 
 
 @handles("tensor.concat")
-def _concat(machine: Machine, operation: Operation) -> Results:
-    sources = [_elements(each, operation) for each in machine.all(operation.operands)]
+def _concat(machine: Machine, operation: Operation, *given: RuntimeValue) -> Results:
+    sources = [elements(each, operation) for each in given]
     along = operation.attributes.get("dim")
     assert isinstance(along, int)
     shape = list(sources[0].shape)
@@ -233,14 +218,12 @@ def _concat(machine: Machine, operation: Operation) -> Results:
         for source in sources:
             length = source.shape[along] * prod(after)
             items += source.items[row * length : (row + 1) * length]
-    check_shape(shape, operation.results[0].type, operation)
-    return [Elements(tuple(shape), items, sources[0].element)]
+    return [_reshaped(replace(sources[0], items=items), tuple(shape), operation)]
 
 
 @handles("tensor.pad")
-def _pad(machine: Machine, operation: Operation) -> Results:
+def _pad(machine: Machine, operation: Operation, source: Elements) -> Results:
     _, lows, highs = operation.segments()
-    source = _elements(machine.frame[operation.operands[0]], operation)
     low = integers(machine, operation.attributes.get("static_low"), lows)
     high = integers(machine, operation.attributes.get("static_high"), highs)
     if any(each < 0 for each in (*low, *high)):
@@ -255,15 +238,15 @@ def _pad(machine: Machine, operation: Operation) -> Results:
     arguments = [index(machine, 0)] * len(shape)
     items = machine.region(operation.regions[0], arguments).operands * prod(shape)
     steps = row_major(shape)
-    offset = sum(at * step for at, step in zip(low, steps, strict=True))
-    for at, item in zip(positions(source.shape, steps, offset), source.items, strict=True):
-        items[at] = item
-    return [Elements(tuple(shape), items, source.element)]
+    places = positions(source.shape, steps, flat(low, steps))
+    padded = Elements(tuple(shape), items, source.element)
+    return [padded.with_items(zip(places, source.items, strict=True))]
 
 
 @handles("arith.select")
-def _select(machine: Machine, operation: Operation) -> Results:
-    condition, yes, no = machine.all(operation.operands)
+def _select(
+    machine: Machine, operation: Operation, condition: Scalar, yes: RuntimeValue, no: RuntimeValue
+) -> Results:
     if isinstance(condition, Elements):
         return [_chosen_elements(machine, condition.items, yes, no)]
     type = operation.results[0].type
@@ -477,11 +460,9 @@ def _unpack(machine: Machine, operation: Operation) -> Results:
     layout.check_unpacked(packed.shape, plain.shape)
     machine.charge(prod(packed.shape) + prod(plain.shape))
     strides = row_major(plain.shape)
-    items = list(plain.items)
-    for at, item in zip(layout.positions(packed.shape), packed.items, strict=True):
-        if _is_inside(at, plain.shape):
-            items[flat(at, strides)] = item
-    return [Elements(plain.shape, items, plain.element)]
+    pairs = zip(layout.positions(packed.shape), packed.items, strict=True)
+    inside = {flat(at, strides): item for at, item in pairs if _is_inside(at, plain.shape)}
+    return [plain.with_items(inside)]
 
 
 def _tensor(value: RuntimeValue) -> Elements:

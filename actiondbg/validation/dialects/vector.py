@@ -28,6 +28,7 @@ from actiondbg.validation.machine import (
     Machine,
     Results,
     RuntimeValue,
+    elements,
     handles,
     positions,
     row_major,
@@ -62,17 +63,6 @@ def vector_shape(type: Type) -> tuple[int, ...]:
     raise NotInterpreted(f"the type {type}")
 
 
-def vector(value: RuntimeValue, operation: Operation) -> Elements:
-    """Return a value that must be a vector.
-
-    Raises:
-        NotInterpreted: it is something else.
-    """
-    if not isinstance(value, Elements):
-        raise NotInterpreted(f"{operation.name} of another value than a vector")
-    return value
-
-
 def made(operation: Operation, items: Sequence[RuntimeValue]) -> Elements:
     """Return elements with the type of the result."""
     type = operation.results[0].type
@@ -97,10 +87,9 @@ def _rearranged(
 
 
 @handles("vector.extract")
-def _extract(machine: Machine, operation: Operation) -> Results:
-    source = vector(machine.frame[operation.operands[0]], operation)
+def _extract(machine: Machine, operation: Operation, source: Elements, *given: Scalar) -> Results:
     static = numbers(operation.attributes.get("static_position"))
-    dynamic = machine.all(operation.operands[1:])
+    dynamic = iter(given)
     items: Sequence[RuntimeValue] = source.items
     for at, size in zip(static, source.shape, strict=False):
         step = len(items) // size
@@ -109,7 +98,7 @@ def _extract(machine: Machine, operation: Operation) -> Results:
         elif at != DYNAMIC:
             items = items[at * step : (at + 1) * step]
         else:
-            items = _picked(machine, items, size, dynamic.pop(0), source.element)
+            items = _picked(machine, items, size, next(dynamic), source.element)
     return [vector_or_element(operation, items)]
 
 
@@ -136,11 +125,10 @@ def _picked(
 
 
 @handles("vector.insert")
-def _insert(machine: Machine, operation: Operation) -> Results:
-    value = machine.frame[operation.operands[0]]
-    into = vector(machine.frame[operation.operands[1]], operation)
+def _insert(
+    machine: Machine, operation: Operation, value: RuntimeValue, into: Elements, *dynamic: Scalar
+) -> Results:
     static = numbers(operation.attributes.get("static_position"))
-    dynamic = machine.all(operation.operands[2:])
     machine.charge(len(into.items))
     if -1 in static:
         return [made(operation, [poison(machine, into.element)] * len(into.items))]
@@ -190,8 +178,7 @@ def _inserted(
 
 
 @handles("vector.extract_strided_slice")
-def _extract_slice(machine: Machine, operation: Operation) -> Results:
-    source = vector(machine.frame[operation.operands[0]], operation)
+def _extract_slice(machine: Machine, operation: Operation, source: Elements) -> Results:
     offsets, sizes, steps = (
         numbers(operation.attributes.get(name)) for name in ("offsets", "sizes", "strides")
     )
@@ -204,32 +191,29 @@ def _extract_slice(machine: Machine, operation: Operation) -> Results:
 
 
 @handles("vector.insert_strided_slice")
-def _insert_slice(machine: Machine, operation: Operation) -> Results:
-    mine, into = (vector(each, operation) for each in machine.all(operation.operands))
+def _insert_slice(
+    machine: Machine, operation: Operation, mine: Elements, into: Elements
+) -> Results:
     offsets, steps = (numbers(operation.attributes.get(name)) for name in ("offsets", "strides"))
     strides = row_major(into.shape)
     last = strides[len(strides) - len(mine.shape) :]
     stepped = [stride * step for stride, step in zip(last, steps, strict=True)]
     machine.charge(len(into.items))
-    items = list(into.items)
     places = positions(mine.shape, stepped, flat(offsets, strides))
-    for at, item in zip(places, mine.items, strict=True):
-        items[at] = item
-    return [made(operation, items)]
+    return [into.with_items(zip(places, mine.items, strict=True))]
 
 
 # --- all elements in another order ---
 
 
 @handles("vector.shape_cast")
-def _shape_cast(machine: Machine, operation: Operation) -> Results:
-    return [made(operation, vector(machine.frame[operation.operands[0]], operation).items)]
+def _shape_cast(_: Machine, operation: Operation, source: Elements) -> Results:
+    return [made(operation, source.items)]
 
 
 @handles("vector.broadcast")
-def _broadcast(machine: Machine, operation: Operation) -> Results:
+def _broadcast(machine: Machine, operation: Operation, source: RuntimeValue) -> Results:
     shape = vector_shape(operation.results[0].type)
-    source = machine.frame[operation.operands[0]]
     if not isinstance(source, Elements):
         machine.charge(prod(shape))
         return [made(operation, [source] * prod(shape))]
@@ -243,8 +227,7 @@ def _broadcast(machine: Machine, operation: Operation) -> Results:
 
 
 @handles("vector.transpose")
-def _transpose(machine: Machine, operation: Operation) -> Results:
-    source = vector(machine.frame[operation.operands[0]], operation)
+def _transpose(machine: Machine, operation: Operation, source: Elements) -> Results:
     order = numbers(operation.attributes.get("permutation"))
     strides = row_major(source.shape)
     places = positions([source.shape[at] for at in order], [strides[at] for at in order])
@@ -252,8 +235,7 @@ def _transpose(machine: Machine, operation: Operation) -> Results:
 
 
 @handles("vector.shuffle")
-def _shuffle(machine: Machine, operation: Operation) -> Results:
-    first, second = (vector(each, operation) for each in machine.all(operation.operands))
+def _shuffle(machine: Machine, operation: Operation, first: Elements, second: Elements) -> Results:
     items = [*first.items, *second.items]
     step = prod(first.shape[1:])
     places = numbers(operation.attributes.get("mask"))
@@ -264,28 +246,26 @@ def _shuffle(machine: Machine, operation: Operation) -> Results:
 
 
 @handles("vector.interleave")
-def _interleave(machine: Machine, operation: Operation) -> Results:
-    left, right = (vector(each, operation) for each in machine.all(operation.operands))
+def _interleave(machine: Machine, operation: Operation, left: Elements, right: Elements) -> Results:
     machine.charge(2 * len(left.items))
     pairs = zip(left.items, right.items, strict=True)
     return [made(operation, [item for pair in pairs for item in pair])]
 
 
 @handles("vector.deinterleave")
-def _deinterleave(machine: Machine, operation: Operation) -> Results:
-    source = vector(machine.frame[operation.operands[0]], operation)
+def _deinterleave(machine: Machine, operation: Operation, source: Elements) -> Results:
     machine.charge(len(source.items))
     return [made(operation, source.items[start::2]) for start in (0, 1)]
 
 
 @handles("vector.from_elements")
-def _from_elements(machine: Machine, operation: Operation) -> Results:
-    return [made(operation, machine.all(operation.operands))]
+def _from_elements(_: Machine, operation: Operation, *items: Scalar) -> Results:
+    return [made(operation, items)]
 
 
 @handles("vector.to_elements")
-def _to_elements(machine: Machine, operation: Operation) -> Results:
-    return vector(machine.frame[operation.operands[0]], operation).items
+def _to_elements(_: Machine, __: Operation, source: Elements) -> Results:
+    return source.items
 
 
 @handles("vector.step")
@@ -299,10 +279,10 @@ _SCALAR_NAMES = {"vector.fma": "math.fma", "tensor.bitcast": "arith.bitcast"}
 
 
 @handles(*_SCALAR_NAMES)
-def _elementwise(machine: Machine, operation: Operation) -> Results:
+def _elementwise(machine: Machine, operation: Operation, *operands: RuntimeValue) -> Results:
     name = _SCALAR_NAMES[operation.name]
     plain = Operation(name, operation.operands, operation.results, {})
-    return machine.elementwise(plain, machine.all(operation.operands))
+    return machine.elementwise(plain, operands)
 
 
 # --- masks ---
@@ -324,12 +304,12 @@ def _constant_mask(machine: Machine, operation: Operation) -> Results:
 
 
 @handles("vector.create_mask")
-def _create_mask(machine: Machine, operation: Operation) -> Results:
+def _create_mask(machine: Machine, operation: Operation, *limits: Scalar) -> Results:
     shape = vector_shape(operation.results[0].type)
     machine.charge(prod(shape))
     columns = [
         [compared(machine, "slt", index(machine, at), limit) for at in range(size)]
-        for limit, size in zip(machine.all(operation.operands), shape or (1,), strict=True)
+        for limit, size in zip(limits, shape or (1,), strict=True)
     ]
     return [made(operation, [both(machine, row) for row in product(*columns)])]
 
@@ -338,8 +318,7 @@ def _create_mask(machine: Machine, operation: Operation) -> Results:
 
 
 @handles("vector.bitcast")
-def _bitcast(machine: Machine, operation: Operation) -> Results:
-    source = vector(machine.frame[operation.operands[0]], operation)
+def _bitcast(machine: Machine, operation: Operation, source: Elements) -> Results:
     old, new = (plain_element(value.type) for value in (*operation.operands, *operation.results))
     machine.charge(len(source.items))
     if _width(old) == _width(new):
@@ -412,17 +391,20 @@ def maskable(name: str) -> Callable[[Maskable], Maskable]:
     """Register a function as the meaning of an operation, with a mask around it and without."""
 
     def register(meaning: Maskable) -> Maskable:
+        def unmasked(machine: Machine, operation: Operation) -> Results:
+            return meaning(machine, operation, None)
+
         _MASKABLE[name] = meaning
-        handles(name)(lambda machine, operation: meaning(machine, operation, None))
+        handles(name)(unmasked)
         return meaning
 
     return register
 
 
 @handles("vector.mask")
-def _mask(machine: Machine, operation: Operation) -> Results:
-    mask, *others = machine.all(operation.operands)
-    lanes = vector(mask, operation)
+def _mask(
+    machine: Machine, operation: Operation, lanes: Elements, *others: RuntimeValue
+) -> Results:
     *inner, end = operation.regions[0].blocks[0].operations
     if not inner:
         if others:
@@ -455,7 +437,7 @@ def _passed(
         chosen(machine, lane, mine, passed, result.element)
         for lane, mine, passed in zip(mask.items, result.items, other.items, strict=True)
     ]
-    return Elements(result.shape, items, result.element)
+    return replace(result, items=items)
 
 
 # --- combined elements ---
@@ -519,7 +501,7 @@ def _combination(machine: Machine, operation: Operation, at: int = 0) -> Combina
 
 @maskable("vector.reduction")
 def _reduction(machine: Machine, operation: Operation, mask: Elements | None) -> Results:
-    source = vector(machine.frame[operation.operands[0]], operation)
+    source = elements(machine.frame[operation.operands[0]], operation)
     start = machine.all(operation.operands[1:])
     combination = _combination(machine, operation)
     machine.charge(len(source.items))
@@ -550,7 +532,7 @@ def _check_any_on(machine: Machine, mask: Elements) -> None:
 
 @maskable("vector.multi_reduction")
 def _multi_reduction(machine: Machine, operation: Operation, mask: Elements | None) -> Results:
-    source = vector(machine.frame[operation.operands[0]], operation)
+    source = elements(machine.frame[operation.operands[0]], operation)
     start = machine.frame[operation.operands[1]]
     combination = _combination(machine, operation)
     reduced = set(numbers(operation.attributes.get("reduction_dims")))
@@ -570,13 +552,13 @@ def _outer_product(machine: Machine, operation: Operation, mask: Elements | None
     left, right, *start = machine.all(operation.operands)
     combination = _combination(machine, operation)
     row = right.items if isinstance(right, Elements) else [right]
-    pairs = list(product(vector(left, operation).items, row))
+    pairs = list(product(elements(left, operation).items, row))
     machine.charge(len(pairs))
     if not start:
         if mask is not None:
             raise NotInterpreted("a masked vector.outerproduct without an accumulator")
         return [made(operation, [combination.product(*pair) for pair in pairs])]
-    before = vector(start[0], operation).items
+    before = elements(start[0], operation).items
     lanes = mask.items if mask is not None else [None] * len(pairs)
     items = [
         _accumulated(combination, old, pair, lane)
@@ -599,7 +581,7 @@ def _accumulated(
 
 @maskable("vector.contract")
 def _contract(machine: Machine, operation: Operation, mask: Elements | None) -> Results:
-    left, right = (vector(each, operation) for each in machine.all(operation.operands[:2]))
+    left, right = (elements(each, operation) for each in machine.all(operation.operands[:2]))
     start = machine.frame[operation.operands[2]]
     # Lowerings fuse the product with the addition, or add the products first.
     combination = replace(_combination(machine, operation), attributes=_OPEN_ORDER)
@@ -667,11 +649,10 @@ def _promoted(
 
 
 @handles("vector.scan")
-def _scan(machine: Machine, operation: Operation) -> Results:
+def _scan(machine: Machine, operation: Operation, source: Elements, start: Elements) -> Results:
     if operation.attributes.get("inclusive"):
         # The documentation has the initial value take part in it, the lowering leaves it out.
         raise NotInterpreted("an inclusive vector.scan")
-    source, start = (vector(each, operation) for each in machine.all(operation.operands))
     along = operation.attributes.get("reduction_dim")
     assert isinstance(along, int)
     combination = _combination(machine, operation)
@@ -687,7 +668,4 @@ def _scan(machine: Machine, operation: Operation) -> Results:
             here = first + at * steps[along]
             items[here] = last[lane] = total
             total = combination.of(total, source.items[here])
-    return [
-        Elements(source.shape, items, source.element),
-        Elements(start.shape, last, start.element),
-    ]
+    return [replace(source, items=items), replace(start, items=last)]

@@ -23,7 +23,7 @@ from actiondbg.validation.dialects.memory import (
     write,
 )
 from actiondbg.validation.dialects.scalars import index, plain_element, poison
-from actiondbg.validation.domain import NotInterpreted, UndefinedBehaviour
+from actiondbg.validation.domain import NotInterpreted, Scalar, UndefinedBehaviour
 from actiondbg.validation.machine import (
     Buffer,
     Elements,
@@ -31,6 +31,7 @@ from actiondbg.validation.machine import (
     MemRef,
     Opaque,
     Results,
+    RuntimeValue,
     handles,
     row_major,
 )
@@ -76,14 +77,20 @@ def _nowhere(view: MemRef, type: ShapedType) -> MemRef:
 
 
 @handles("memref.cast", "memref.memory_space_cast", "memref.assume_alignment")
-def _cast(machine: Machine, operation: Operation) -> Results:
-    view: MemRef = machine.frame[operation.operands[0]]
+def _cast(_: Machine, operation: Operation, view: MemRef) -> Results:
     results = operation.results
     if results and isinstance(results[0].type, ShapedType):
         rank = len(results[0].type.shape)
         if rank != len(view.sizes):
             raise UndefinedBehaviour("memref.cast to another rank")
     return [checked(view, result.type) for result in results]
+
+
+def _shaped(type: Type, what: str) -> ShapedType:
+    """Return a type that must be of a ranked tensor or memref; else ``what`` has no meaning."""
+    if not isinstance(type, ShapedType):
+        raise NotInterpreted(f"{what} {type}")
+    return type
 
 
 def _slice(machine: Machine, operation: Operation) -> list[list[int]]:
@@ -94,11 +101,8 @@ def _slice(machine: Machine, operation: Operation) -> list[list[int]]:
 
 
 @handles("memref.subview")
-def _subview(machine: Machine, operation: Operation) -> Results:
-    view: MemRef = machine.frame[operation.operands[0]]
-    type = operation.results[0].type
-    if not isinstance(type, ShapedType):
-        raise NotInterpreted(f"memref.subview of type {type}")
+def _subview(machine: Machine, operation: Operation, view: MemRef) -> Results:
+    type = _shaped(operation.results[0].type, "memref.subview of type")
     starts, sizes, strides = _slice(machine, operation)
     is_inside = all(
         0 <= start <= whole and (size == 0 or 0 <= start + (size - 1) * stride < whole > start)
@@ -119,16 +123,14 @@ def _subview(machine: Machine, operation: Operation) -> Results:
 
 
 @handles("memref.reinterpret_cast")
-def _reinterpret(machine: Machine, operation: Operation) -> Results:
+def _reinterpret(machine: Machine, operation: Operation, view: MemRef) -> Results:
     (offset,), sizes, strides = _slice(machine, operation)
-    view: MemRef = machine.frame[operation.operands[0]]
     view = replace(view, offset=offset, sizes=tuple(sizes), strides=tuple(strides))
     return [checked(view, operation.results[0].type)]
 
 
 @handles("memref.transpose")
-def _transpose(machine: Machine, operation: Operation) -> Results:
-    view: MemRef = machine.frame[operation.operands[0]]
+def _transpose(_: Machine, operation: Operation, view: MemRef) -> Results:
     permutation = operation.attributes.get("permutation")
     if not isinstance(permutation, AffineMap):
         raise NotInterpreted("memref.transpose")
@@ -138,8 +140,7 @@ def _transpose(machine: Machine, operation: Operation) -> Results:
 
 
 @handles("memref.expand_shape")
-def _expand(machine: Machine, operation: Operation) -> Results:
-    view: MemRef = machine.frame[operation.operands[0]]
+def _expand(machine: Machine, operation: Operation, view: MemRef) -> Results:
     shape = operation.attributes.get("static_output_shape")
     sizes = integers(machine, shape, operation.operands[1:])
     if any(size < 0 for size in sizes):
@@ -156,8 +157,7 @@ def _expand(machine: Machine, operation: Operation) -> Results:
 
 
 @handles("memref.collapse_shape")
-def _collapse(machine: Machine, operation: Operation) -> Results:
-    view: MemRef = machine.frame[operation.operands[0]]
+def _collapse(_: Machine, operation: Operation, view: MemRef) -> Results:
     sizes: list[int] = []
     strides: list[int] = []
     for group in _groups(operation):
@@ -182,8 +182,7 @@ def _groups(operation: Operation) -> list[tuple[int, ...]]:
 
 
 @handles("memref.reshape")
-def _reshape(machine: Machine, operation: Operation) -> Results:
-    view, shape = (machine.frame[operand] for operand in operation.operands)
+def _reshape(machine: Machine, operation: Operation, view: MemRef, shape: MemRef) -> Results:
     element = plain_element(operation.operands[1].type)
     if not isinstance(element, IntegerType):
         raise NotInterpreted("memref.reshape")
@@ -197,8 +196,9 @@ def _reshape(machine: Machine, operation: Operation) -> Results:
 
 
 @handles("memref.view")
-def _view(machine: Machine, operation: Operation) -> Results:
-    source, shift, *dynamic = machine.all(operation.operands)
+def _view(
+    machine: Machine, operation: Operation, source: MemRef, shift: Scalar, *dynamic: Scalar
+) -> Results:
     type = operation.results[0].type
     if not isinstance(type, ShapedType) or item(type) != (None, source.buffer.element):
         raise NotInterpreted("memref.view as another type")
@@ -212,8 +212,7 @@ def _view(machine: Machine, operation: Operation) -> Results:
 
 
 @handles("memref.extract_strided_metadata")
-def _metadata(machine: Machine, operation: Operation) -> Results:
-    view: MemRef = machine.frame[operation.operands[0]]
+def _metadata(machine: Machine, _: Operation, view: MemRef) -> Results:
     found = (view.offset, *view.sizes, *view.strides)
     base = replace(view, offset=0, sizes=(), strides=())
     return [base, *(index(machine, number) for number in found)]
@@ -266,8 +265,7 @@ def _fill(machine: Machine, view: MemRef, elements: Elements) -> None:
 
 
 @handles("bufferization.to_tensor")
-def _to_tensor(machine: Machine, operation: Operation) -> Results:
-    view: MemRef = machine.frame[operation.operands[0]]
+def _to_tensor(machine: Machine, _: Operation, view: MemRef) -> Results:
     if view.unit is not None:
         raise NotInterpreted("a tensor of vectors")
     items = [read(view, at) for at in places(machine, view)]
@@ -275,22 +273,16 @@ def _to_tensor(machine: Machine, operation: Operation) -> Results:
 
 
 @handles("bufferization.to_buffer")
-def _to_buffer(machine: Machine, operation: Operation) -> Results:
-    elements: Elements = machine.frame[operation.operands[0]]
-    type = operation.results[0].type
-    if not isinstance(type, ShapedType):
-        raise NotInterpreted(f"bufferization.to_buffer to {type}")
-    view = new_memory(machine, type, elements.shape)
-    _fill(machine, view, elements)
+def _to_buffer(machine: Machine, operation: Operation, source: Elements) -> Results:
+    type = _shaped(operation.results[0].type, "bufferization.to_buffer to")
+    view = new_memory(machine, type, source.shape)
+    _fill(machine, view, source)
     return [checked(view, type)]
 
 
 @handles("bufferization.clone")
-def _clone(machine: Machine, operation: Operation) -> Results:
-    view: MemRef = machine.frame[operation.operands[0]]
-    type = operation.results[0].type
-    if not isinstance(type, ShapedType):
-        raise NotInterpreted(f"bufferization.clone to {type}")
+def _clone(machine: Machine, operation: Operation, view: MemRef) -> Results:
+    type = _shaped(operation.results[0].type, "bufferization.clone to")
     made = new_memory(machine, type, view.sizes)
     copy(machine, view, made)
     return [made]
@@ -301,9 +293,7 @@ def _alloc_tensor(machine: Machine, operation: Operation) -> Results:
     dynamic, copied, _ = operation.segments()
     if copied:
         return [machine.frame[copied[0]]]
-    type = operation.results[0].type
-    if not isinstance(type, ShapedType):
-        raise NotInterpreted(f"a tensor of type {type}")
+    type = _shaped(operation.results[0].type, "a tensor of type")
     sizes = sizes_of(machine, type.shape, machine.all(dynamic))
     machine.charge(prod(sizes))
     element = plain_element(type)
@@ -311,12 +301,13 @@ def _alloc_tensor(machine: Machine, operation: Operation) -> Results:
 
 
 @handles("bufferization.materialize_in_destination")
-def _materialize(machine: Machine, operation: Operation) -> Results:
-    elements, destination = machine.all(operation.operands)
+def _materialize(
+    machine: Machine, _: Operation, source: Elements, destination: RuntimeValue
+) -> Results:
     if isinstance(destination, MemRef):
         check_alive(destination)
-        _fill(machine, destination, elements)
+        _fill(machine, destination, source)
         return []
-    if destination.shape != elements.shape:
+    if destination.shape != source.shape:
         raise UndefinedBehaviour("a tensor is put into one of other sizes")
-    return [elements]
+    return [source]

@@ -16,8 +16,12 @@ from actiondbg.validation.domain import (
     Scalar,
     UndefinedBehaviour,
     Unsettled,
+    fast_math,
+    is_set,
+    overflow_flags,
+    predicate,
+    short_name,
 )
-from actiondbg.validation.flags import fast_math, is_set, overflow_flags, predicate, short_name
 from actiondbg.validation.floats import bits_of, from_bits, rounded, rounded_exactly
 from actiondbg.validation.program import Attribute
 from actiondbg.validation.types import FloatType, IntegerType, Type, signed

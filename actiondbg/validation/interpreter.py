@@ -5,23 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
-from actiondbg.validation.dialects import (
-    affine,
-    control,
-    memory,
-    reductions,
-    scalars,
-    tensor,
-    vector,
-    vector_memory,
-    views,
-)
+from actiondbg.validation.dialects import affine, control, memory, tensor, vector_memory
 from actiondbg.validation.domain import Domain, NotInterpreted
 from actiondbg.validation.machine import Buffer, Machine, Outcome, RuntimeValue
 from actiondbg.validation.program import Module
 
-# Modules that register the meaning of operations when they are imported.
-DIALECTS = (affine, control, memory, reductions, scalars, tensor, vector, vector_memory, views)
+# They, and the modules that they import, register the meaning of operations.
+DIALECTS = (affine, control, memory, tensor, vector_memory)
 
 
 def run_function(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from actiondbg.validation.affine import AffineMap
-from actiondbg.validation.flags import fast_math
+from actiondbg.validation.domain import fast_math
 from actiondbg.validation.program import (
     MAPS,
     Attribute,

@@ -15,7 +15,6 @@ from typing import NamedTuple
 from actiondbg.support.counts import counted
 from actiondbg.validation.agreement import NO_MEMORY, Run, disagreement
 from actiondbg.validation.concrete import Concrete
-from actiondbg.validation.congruence import Uncut, cuts
 from actiondbg.validation.domain import (
     NotInterpreted,
     OpenRace,
@@ -51,6 +50,7 @@ from actiondbg.validation.judgement import (
     Nest,
     Verdict,
 )
+from actiondbg.validation.pieces import NotScaled, Uncut, cuts, scaled
 from actiondbg.validation.program import (
     Function,
     Module,
@@ -68,7 +68,6 @@ from actiondbg.validation.program import (
 from actiondbg.validation.proof.exploration import Limits as ProofLimits
 from actiondbg.validation.proof.refinement import Proved, Refuted, prove
 from actiondbg.validation.proof.refinement import Verdict as ProofVerdict
-from actiondbg.validation.scaling import NotScaled, scaled
 from actiondbg.validation.strictness import (
     PARALLEL_LOOPS,
     Strictness,

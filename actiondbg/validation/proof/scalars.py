@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from actiondbg.validation.domain import NotInterpreted
-from actiondbg.validation.flags import fast_math, is_set, overflow_flags, predicate
+from actiondbg.validation.domain import NotInterpreted, fast_math, is_set, overflow_flags, predicate
 from actiondbg.validation.proof.operation import (
     Computed,
     Function,

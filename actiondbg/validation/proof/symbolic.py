@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from actiondbg.validation.domain import NotInterpreted, Scalar
-from actiondbg.validation.flags import fast_math, short_name
+from actiondbg.validation.domain import NotInterpreted, Scalar, fast_math, short_name
 from actiondbg.validation.floats import bits_of as bits_of_number
 from actiondbg.validation.program import Attribute
 from actiondbg.validation.proof.exploration import Explorer

@@ -7,8 +7,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from actiondbg.analysis.legalization.cause import Cause, cause_of, rank, said_lines, short_name
-from actiondbg.analysis.legalization.explanation import Explanation
+from actiondbg.analysis.legalization.explanation import (
+    Cause,
+    Explanation,
+    cause_of,
+    rank,
+    said_lines,
+    short_name,
+)
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.stop import culprit_words, emphasize
 from actiondbg.commands.render.tables import wrapped

@@ -34,17 +34,12 @@ _SHAPED = re.compile(r"(tensor|memref|vector)<((?:(?:\?|\d+|\[\d+\])x)*)([^,]*)(
 
 
 class Aspect(NamedTuple):
-    """One kind of feature.
+    """One kind of feature."""
 
-    Attributes:
-        phrase: of the value, "the rank of {s}"; or of the fact, "{s} is a constant".
-        opposite: of the fact; empty where the feature has a value.
-        cost: of the claim: the less often patterns look at it, and the more values it may have,
-            the more evidence it needs.
-    """
-
-    phrase: str
-    opposite: str = ""
+    phrase: str  # of the value, "the rank of {s}"; or of the fact, "{s} is a constant"
+    opposite: str = ""  # of the fact; empty where the feature has a value
+    # Of the claim: the less often patterns look at it, and the more values it may have, the more
+    # evidence it needs.
     cost: int = 2
 
 

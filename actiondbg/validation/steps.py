@@ -25,27 +25,16 @@ _MODULE_WEIGHT = 4  # it has several functions
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An action that changed IR.
+    """An action that changed IR."""
 
-    Args:
-        ordinal: its number.
-        tag: its kind.
-        name: its subject.
-        op: the name of its operation, or None.
-        file: of the operation's location, or None.
-        line: in it, from 1, or None.
-        col: likewise.
-        function: the symbol of the function around the operation, or None.
-    """
-
-    ordinal: int
-    tag: str
-    name: str
-    op: str | None
-    file: str | None
-    line: int | None
-    col: int | None
-    function: str | None
+    ordinal: int  # its number
+    tag: str  # its kind
+    name: str  # its subject
+    op: str | None  # the name of its operation, or None
+    file: str | None  # of the operation's location, or None
+    line: int | None  # in it, from 1, or None
+    col: int | None  # likewise
+    function: str | None  # the symbol of the function around the operation, or None
 
     @property
     def is_pass(self) -> bool:

@@ -37,17 +37,11 @@ _PIPELINE = "pass-pipeline"
 
 @dataclass(frozen=True, slots=True)
 class Narrowed:
-    """A reduced program.
+    """A reduced program."""
 
-    Args:
-        text: of the program.
-        pipeline: of the pass alone.
-        judgement: of the function that differs.
-    """
-
-    text: str
-    pipeline: str
-    judgement: Judgement
+    text: str  # of the program
+    pipeline: str  # of the pass alone
+    judgement: Judgement  # of the function that differs
 
 
 def narrow(

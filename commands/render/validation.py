@@ -231,15 +231,10 @@ def _judgement_object(judgement: Judgement) -> dict[str, Any]:
 
 
 class ActionJudged(msgspec.Struct):
-    """What is known of the action of a stop.
+    """What is known of the action of a stop."""
 
-    Attributes:
-        ordinal: of the action; 0 for that of the stop.
-        functions: the judgement of each function that it changed.
-    """
-
-    ordinal: int
-    functions: list[Judgement]
+    ordinal: int  # of the action; 0 for that of the stop
+    functions: list[Judgement]  # the judgement of each function that it changed
 
 
 def action_text(_: RenderContext, shown: ActionJudged) -> str:

@@ -51,20 +51,14 @@ class Step(NamedTuple):
 
 
 class Cause(NamedTuple):
-    """What is missing.
+    """What is missing."""
 
-    Attributes:
-        kind: of what is missing; "unknown" where nothing tells.
-        text: one clause, such as "no pattern for math.erf".
-        way: from the operation that the conversion failed at, or left, to the one for which
-            something is missing.
-        others: the number of other patterns that failed at the end of the way.
-    """
-
-    kind: CauseKind
-    text: str
+    kind: CauseKind  # of what is missing; "unknown" where nothing tells
+    text: str  # one clause, such as "no pattern for math.erf"
+    # From the operation that the conversion failed at, or left, to the one for which something is
+    # missing.
     way: list[Step]
-    others: int = 0
+    others: int = 0  # the number of other patterns that failed at the end of the way
 
 
 def short_name(pattern: str) -> str:
@@ -299,58 +293,41 @@ _TELLS_LITTLE: dict[CauseKind, int] = {"no reason": 1, "no pattern": 2}
 
 
 class LeftGroup(msgspec.Struct, frozen=True, kw_only=True):
-    """Operations of one name that one conversion left, for the same cause.
+    """Operations of one name that one conversion left, for the same cause."""
 
-    Attributes:
-        conversion: the conversion.
-        cause: why.
-        first: the first of the operations.
-        count: the number of operations.
-    """
-
-    conversion: Conversion
-    cause: Cause
-    first: Legalization
-    count: int
+    conversion: Conversion  # the conversion
+    cause: Cause  # why
+    first: Legalization  # the first of the operations
+    count: int  # the number of operations
 
 
 class OtherFailure(msgspec.Struct, frozen=True, kw_only=True):
-    """The first failure of a run in which no dialect conversion failed.
+    """The first failure of a run in which no dialect conversion failed."""
 
-    Attributes:
-        kind: "verifier" if that refused the IR, "pass" if a pass failed, "crash" of the tool.
-        message: what was reported first; of the verifier with the operation on which it failed; of
-            a crash a sentence.
-        culprit: the pass; of the verifier the last pass that had ended, None for the input and for
-            a crash.
-        unit: the operation that the error of a pass is about, if that is known.
-    """
-
+    # "verifier" if that refused the IR, "pass" if a pass failed, "crash" of the tool.
     kind: Literal["verifier", "pass", "crash"]
+    # What was reported first; of the verifier with the operation on which it failed; of a crash a
+    # sentence.
     message: str
+    # The pass; of the verifier the last pass that had ended, None for the input and for a crash.
     culprit: Culprit | None = None
-    unit: Unit | None = None
+    unit: Unit | None = None  # the operation that the error of a pass is about, if that is known
 
 
 class Explanation(msgspec.Struct, kw_only=True):
-    """What the dialect conversions of a run tried in vain, up to now.
+    """What the dialect conversions of a run tried in vain, up to now."""
 
-    Attributes:
-        target: the operations that were asked for, such as "@12" or "op:memref.*"; None for the
-            conversion that failed.
-        conversions: those that failed, and with a target those that left some of its operations,
-            in their order; where the verifier failed, those of the pass before it that left any.
-        other: the first other failure, if no conversion failed, or one that its pass ignored; None
-            without one.
-        status: the exit status of a tool that failed for another reason; 0 of all others.
-        is_recorded: whether the answer is from a recording, which does not hold failures of the
-            verifier.
-    """
-
+    # The operations that were asked for, such as "@12" or "op:memref.*"; None for the conversion
+    # that failed.
     target: str | None
+    # Those that failed, and with a target those that left some of its operations, in their order;
+    # where the verifier failed, those of the pass before it that left any.
     conversions: list[Conversion]
+    # The first other failure, if no conversion failed, or one that its pass ignored; None without
+    # one.
     other: OtherFailure | None = None
-    status: int = 0
+    status: int = 0  # the exit status of a tool that failed for another reason; 0 of all others
+    # Whether the answer is from a recording, which does not hold failures of the verifier.
     is_recorded: bool = False
 
     @property

@@ -408,8 +408,8 @@ def _truncate_float(context: ScalarOperation, value: float) -> float:
     return value
 
 
-def _guarded(function: Callable[..., float]) -> Function:
-    """A function of Python's math: where it raises, NaN or an infinity."""
+def _guarded(function: Callable[..., float], overflow: float | None = None) -> Function:
+    """A function of Python's math: NaN where it raises; where it overflows, what is given."""
 
     def apply(_: ScalarOperation, *operands: float) -> float:
         try:
@@ -417,7 +417,9 @@ def _guarded(function: Callable[..., float]) -> Function:
         except ValueError:
             return math.nan
         except OverflowError:
-            raise NotInterpreted(f"{function.__name__} of large numbers") from None
+            if overflow is None:
+                raise NotInterpreted(f"{function.__name__} of large numbers") from None
+            return overflow
 
     return apply
 
@@ -433,20 +435,6 @@ def _logarithm(function: Callable[[float], float], pole: float = 0) -> Function:
 
 def _inverse_tanh(value: float) -> float:
     return math.copysign(math.inf, value) if abs(value) == 1 else math.atanh(value)
-
-
-def _same(value: float) -> float:
-    return value
-
-
-def _exponential(function: Callable[[float], float]) -> Function:
-    def apply(_: ScalarOperation, value: float) -> float:
-        try:
-            return function(value)
-        except OverflowError:
-            return math.inf
-
-    return apply
 
 
 def _whole(function: Callable[[float], float]) -> Function:
@@ -492,6 +480,10 @@ def _is_normal(context: ScalarOperation, value: float) -> int:
     return int(math.isfinite(value) and abs(value) >= smallest[kind.name])
 
 
+_OF_PYTHON = (
+    *("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "tanh", "asinh", "acosh", "atan2"),
+    *("erf", "erfc"),
+)
 FLOATS: dict[str, Function] = {
     "addf": plain(operator.add),
     "subf": plain(operator.sub),
@@ -504,7 +496,7 @@ FLOATS: dict[str, Function] = {
     "maxnumf": _extreme(is_max=True, ignores_nan=True),
     "minnumf": _extreme(is_max=False, ignores_nan=True),
     "cmpf": _compare_floats,
-    "extf": plain(_same),
+    "extf": plain(float),
     "truncf": _truncate_float,
     "fptosi": _to_integer,
     "fptoui": _to_integer,
@@ -520,24 +512,18 @@ FLOATS: dict[str, Function] = {
     "trunc": _whole(math.trunc),
     "round": _whole(_half_away),
     "roundeven": _whole(round),
-    "exp": _exponential(math.exp),
-    "exp2": _exponential(math.exp2),
-    "expm1": _exponential(math.expm1),
+    "exp": _guarded(math.exp, overflow=math.inf),
+    "exp2": _guarded(math.exp2, overflow=math.inf),
+    "expm1": _guarded(math.expm1, overflow=math.inf),
     "log": _logarithm(math.log),
     "log2": _logarithm(math.log2),
     "log10": _logarithm(math.log10),
     "log1p": _logarithm(math.log1p, pole=-1),
     "powf": _power_of_float,
     "fpowi": _integer_power,
-    **{
-        name: _guarded(getattr(math, name))
-        for name in ("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "tanh")
-    },
-    **{name: _guarded(getattr(math, name)) for name in ("asinh", "acosh", "atan2")},
+    **{name: _guarded(getattr(math, name)) for name in _OF_PYTHON},
     "atanh": _guarded(_inverse_tanh),
-    "cosh": _exponential(math.cosh),
-    "erf": _guarded(math.erf),
-    "erfc": _guarded(math.erfc),
+    "cosh": _guarded(math.cosh, overflow=math.inf),
     "isnan": plain(math.isnan),
     "isinf": plain(math.isinf),
     "isfinite": plain(math.isfinite),

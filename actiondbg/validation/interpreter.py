@@ -26,9 +26,17 @@ def run_function(
 ) -> Outcome:
     """Run a function of a module; see ``Machine``.
 
-    The memory of some globals is in the outcome though the function may leave them alone.
+    Args:
+        module: the program.
+        symbol: the function.
+        arguments: what it is called with.
+        domain: of the scalars.
+        steps: the most operations that are run, and elements that are made.
+        entry_globals: memory of globals at the beginning, by symbol; others have their initial
+            values.
+        shown: globals whose memory is in the outcome though the function may leave them alone.
     """
-    machine = Machine(module, domain, steps=steps, entry_globals=entry_globals)
+    machine = Machine(module, domain, steps, dict(entry_globals or {}))
     for name in shown:
         with suppress(NotInterpreted):  # a function that touches it raises it again
             memory.global_buffer(machine, name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from inspect import signature
 from math import prod
 from typing import Any
@@ -172,6 +172,7 @@ UNKNOWN = "any operation of which nothing is known"
 _SCALAR_DIALECTS = frozenset({"arith", "index", "math", "llvm"})
 _DIVISIONS = ("divsi", "divui", "remsi", "remui", "ceildivsi", "ceildivui", "floordivsi")
 _MAY_TRAP = frozenset(f"arith.{name}" for name in _DIVISIONS)
+_MOST_CALLS = 64  # nested in each other
 TERMINATORS = frozenset(
     {
         "func.return",
@@ -211,47 +212,27 @@ def handles(*names: str) -> Callable[[Handler], Handler]:
     return register
 
 
+@dataclass(eq=False)
 class Machine:
-    """Runs functions of a module.
+    """Runs functions of a module."""
 
-    Args:
-        module: the program.
-        domain: of the scalars.
-        steps: the most operations that are run, and elements that are made.
-        entry_globals: memory of globals at the beginning, by symbol; others have their
-            initial values.
-
-    Attributes:
-        frame: the values of the function that runs, of which its regions are a part.
-        escaped: memory that the world outside knows of, beside that of globals.
-        allocas: memory that the functions which are running made for themselves.
-        calls_outside: how often the world outside had a chance to change.
-        parallel: the parallel loops that run, from the outermost one.
-    """
-
-    _MOST_CALLS = 64  # nested in each other
-
-    def __init__(
-        self,
-        module: Module,
-        domain: Domain,
-        *,
-        steps: int = 200_000,
-        entry_globals: dict[str, Buffer] | None = None,
-    ) -> None:
-        self.frame: dict[Value, RuntimeValue] = {}
-        self.module = module
-        self.domain = domain
-        self.events: list[Event] = []
-        self.globals: dict[str, Buffer] = dict(entry_globals or {})
-        self.unknown: set[str] = set()
-        self.escaped: list[Buffer] = []
-        self.allocas: list[Buffer] = []
-        self.calls_outside = 0
-        self.parallel: list[Any] = []
-        self._used: frozenset[Value] | None = None
-        self._left = steps
-        self._depth = 0
+    module: Module  # the program
+    domain: Domain  # of the scalars
+    steps: int = 200_000  # operations that may still be run, and elements that may be made
+    # Memory of globals, by symbol; one that is not there yet has its initial value.
+    globals: dict[str, Buffer] = field(default_factory=dict[str, Buffer])
+    # The values of the function that runs, of which its regions are a part.
+    frame: dict[Value, RuntimeValue] = field(default_factory=dict[Value, RuntimeValue])
+    events: list[Event] = field(default_factory=list[Event])
+    unknown: set[str] = field(default_factory=set[str])  # see ``Outcome``
+    # Memory that the world outside knows of, beside that of globals.
+    escaped: list[Buffer] = field(default_factory=list[Buffer])
+    # Memory that the functions which are running made for themselves.
+    allocas: list[Buffer] = field(default_factory=list[Buffer])
+    calls_outside: int = 0  # how often the world outside had a chance to change
+    parallel: list[Any] = field(default_factory=list[Any])  # loops that run, the outermost first
+    _used: frozenset[Value] | None = None
+    _depth: int = 0  # of calls
 
     def run(self, symbol: str, arguments: Sequence[RuntimeValue]) -> Outcome:
         """Call a function from outside.
@@ -281,7 +262,7 @@ class Machine:
         if function.body is None:
             raise NotInterpreted(f"@{function.symbol} has no body")
         self._depth += 1
-        if self._depth > self._MOST_CALLS:
+        if self._depth > _MOST_CALLS:
             raise OutOfBudget("calls are nested too deeply")
         callers, self.frame = self.frame, {}
         try:
@@ -337,8 +318,8 @@ class Machine:
         Raises:
             OutOfBudget: none are left.
         """
-        self._left -= steps
-        if self._left < 0:
+        self.steps -= steps
+        if self.steps < 0:
             raise OutOfBudget("the run takes too many steps")
 
     def _block(self, block: Block) -> Terminated | tuple[Block, Sequence[RuntimeValue]]:

@@ -253,7 +253,8 @@ class _Comparison:
             return operation.name == "math.ipowi" or operation.operands[1] not in self.safe
         # The verifier has checked shapes that are static.
         return not all(
-            _is_static(value.type) for value in (*operation.operands, *operation.results)
+            isinstance(value.type, ShapedType) and None not in value.type.shape
+            for value in (*operation.operands, *operation.results)
         )
 
     def _made(self, operation: Operation) -> None:
@@ -340,10 +341,6 @@ def _safe_divisors(function: Function) -> Iterator[Value]:
             yield from (result for result in each.results if str(result.type) != "i1")
 
 
-def _is_static(type: Type) -> bool:
-    return isinstance(type, ShapedType) and None not in type.shape
-
-
 @lru_cache(_MOST_KNOWN)
 def _is_pure(operation: Operation) -> bool:
     if operation.successors or operation.name in TERMINATORS:
@@ -425,13 +422,13 @@ def _captured_in(operation: Operation) -> tuple[Value, ...]:
     return tuple(value for value in used if value not in inside)
 
 
+@dataclass
 class _Extraction:
     """Makes functions of a pair of values; see ``cuts`` for the depth."""
 
-    def __init__(self, comparison: _Comparison, pair: Values, depth: int) -> None:
-        self._comparison = comparison
-        self._pair = pair
-        self._depth = depth
+    _comparison: _Comparison
+    _pair: Values
+    _depth: int
 
     def cut(self) -> Pair:
         """Return the functions.

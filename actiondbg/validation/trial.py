@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from math import prod
@@ -70,7 +70,6 @@ from actiondbg.validation.proof.refinement import Proved, Refuted, prove
 from actiondbg.validation.proof.refinement import Verdict as ProofVerdict
 from actiondbg.validation.strictness import (
     PARALLEL_LOOPS,
-    Strictness,
     strictness,
     unchecked,
 )
@@ -123,33 +122,23 @@ class _Endless(OutOfBudget):
     """The run after takes too long, and the one before does not."""
 
 
+@dataclass
 class Trial:
-    """Judges a function before and after an action.
+    """Judges a function before and after an action."""
 
-    Args:
-        pair: the function.
-        limits: of the judgement.
-        runner: of lowered programs; None for no real runs.
-        known: pieces of functions that are equivalent, to which new ones are added.
-    """
+    _pair: Pair  # the function
+    _limits: Limits  # of the judgement
+    _runner: Runner | None = None  # of lowered programs; None for no real runs
+    # Pieces of functions that are equivalent, to which new ones are added.
+    _known: KnownPieces = field(default_factory=KnownPieces)
+    _inputs: int = 0
+    _alias: str = ""
+    _undefined: str = ""  # why the last input has no defined behaviour before
 
-    def __init__(
-        self,
-        pair: Pair,
-        limits: Limits,
-        runner: Runner | None = None,
-        known: KnownPieces | None = None,
-    ) -> None:
-        self._pair = pair
-        self._known: KnownPieces = {} if known is None else known
-        self._limits = limits
-        self._runner = runner
-        self._strictness: Strictness = strictness(pair.before, pair.after, pair.symbol)
+    def __post_init__(self) -> None:
+        self._strictness = strictness(self._pair.before, self._pair.after, self._pair.symbol)
         self._start = time.monotonic()
-        self._inputs = 0
-        self._alias = ""
-        self._undefined = ""  # why the last input has no defined behaviour before
-        self._source_steps = limits.steps
+        self._source_steps = self._limits.steps
 
     def judge(self) -> Judgement:
         """Return the judgement."""
@@ -482,16 +471,14 @@ class Trial:
             # The solver shares the meaning of all but scalars: it is no second way against runs.
             is_refuted = confirmation.verdict == "same" and not found.is_undefined
         if not confirmed and not is_refuted:
-            confirmed = self._confirmed_by_proof()
+            proved = self._proved()
+            if isinstance(proved, Refuted):
+                confirmed = f"confirmed by the solver: {proved.where}"
         if not confirmed:
             detail = f"interpreted to differ ({found.where}), which is not confirmed: {doubt}"
             return self._judgement("unknown", "execution", detail)
         counterexample = Counterexample(found.input, found.where, confirmed, tests)
         return self._judgement("different", "execution", found.where, counterexample)
-
-    def _confirmed_by_proof(self) -> str:
-        found = self._proved()
-        return f"confirmed by the solver: {found.where}" if isinstance(found, Refuted) else ""
 
     def _proved(self) -> ProofVerdict:
         limits = ProofLimits(

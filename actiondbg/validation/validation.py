@@ -6,7 +6,7 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -77,7 +77,9 @@ def narrow(
     text = in_module(query.before, query.symbol, query.module) if query.symbol else query.before
     original.write_text(text, encoding="utf-8")
     with Workers(1) as workers:
-        attempt = _Attempt(limits, argv, pipeline, CommandRunner(folder), workers, step.name)
+        options = [word for word in argv if word.lstrip("-") == _UNREGISTERED]
+        words = [limits.tool, *options, f"--{_PIPELINE}={pipeline}"]
+        attempt = _Attempt(words, limits, CommandRunner(folder), workers, step.name)
         if not attempt.differs(original):
             return None
         reduced = reduce_input(
@@ -89,6 +91,7 @@ def narrow(
     return Narrowed(reduced.path.read_text(encoding="utf-8"), pipeline, attempt.judgement)
 
 
+@dataclass
 class _Attempt:
     """Runs a pass on programs, and judges what it makes of them.
 
@@ -96,23 +99,13 @@ class _Attempt:
         judgement: of the last program, of the function that differs.
     """
 
-    def __init__(
-        self,
-        limits: Limits,
-        argv: Sequence[str],
-        pipeline: str,
-        commands: CommandRunner,
-        workers: Workers,
-        suspect: str,
-    ) -> None:
-        options = [word for word in argv if word.lstrip("-") == _UNREGISTERED]
-        self._words = [limits.tool, *options, f"--{_PIPELINE}={pipeline}"]
-        self._limits = limits
-        self._commands = commands
-        self._workers = workers
-        self._suspect = suspect
-        self._enough = float("inf")
-        self.judgement: Judgement | None = None
+    words: list[str]  # the command line that runs the pass, without the program
+    limits: Limits  # of each judgement
+    commands: CommandRunner
+    workers: Workers
+    suspect: str  # the pass
+    judgement: Judgement | None = None
+    _enough: float = float("inf")  # seconds for a judgement
 
     def differs(self, path: Path) -> bool:
         """Whether the pass makes a program that does something else, as is soon seen."""
@@ -126,17 +119,17 @@ class _Attempt:
         """Judge what the pass makes of a program, in a time limit; return the seconds taken."""
         self.judgement = None
         output = path.with_suffix(".after.mlir")
-        command = [*self._words, str(path), "-o", str(output)]
+        command = [*self.words, str(path), "-o", str(output)]
         try:
-            done = self._commands.run(command, None, _SECONDS)
+            done = self.commands.run(command, None, _SECONDS)
         except OSError:
             return 0.0
         if done.status != 0:
             return 0.0
         texts = (each.read_text(encoding="utf-8", errors="replace") for each in (path, output))
-        query = Query(*texts, suspect=self._suspect)
-        asked = Numbered(0, query, min(seconds, self._limits.seconds_for(query)))
-        ((_, found),) = self._workers.answers([asked], self._limits)
+        query = Query(*texts, suspect=self.suspect)
+        asked = Numbered(0, query, min(seconds, self.limits.seconds_for(query)))
+        ((_, found),) = self.workers.answers([asked], self.limits)
         different = (each for each in found if each.verdict == "different")
         self.judgement = next(different, None)
         return sum(each.seconds for each in found)
@@ -279,44 +272,37 @@ Stage = Literal["passes", "run", "actions", "programs"]
 Progress = Callable[[Stage, int, int], None]
 
 
+def _ignore(stage: Stage, done: int, total: int) -> None:
+    """Show no progress."""
+
+
+@dataclass
 class Validator:
     """Validates the actions of a recorded run.
-
-    Args:
-        side: the run, with the IR of functions around all actions, or around passes.
-        workers: judge.
-        rerun: records the IR inside a pass, for a run with the IR around passes.
-        limits: of each judgement.
-        is_fair: whether the ends of all passes are judged in a multiple of the run, see the page of
-            validate: each has its share.
-        budget: seconds for the actions in passes.
-        progress: is told.
 
     Attributes:
         steps: the changing actions.
         result: so far, also after Ctrl-C.
     """
 
-    def __init__(
-        self,
-        side: Side,
-        workers: Workers,
-        *,
-        rerun: Rerun | None = None,
-        limits: Limits | None = None,
-        is_fair: bool = True,
-        budget: float = 120.0,
-        progress: Progress | None = None,
-    ) -> None:
-        self.steps = Steps(side.recording, rerun)
-        self.result = Validation(side.status, side.recording.cut)
-        self._argv = side.argv
-        self._limits = limits or Limits()
-        self._is_fair = is_fair
-        self._workers = workers
-        self._budget = budget
-        self._progress = progress or _ignore
-        self._known: dict[bytes, tuple[Judgement, ...]] = {}  # by the digest of the query
+    side: Side  # the run, with the IR of functions around all actions, or around passes
+    workers: Workers  # judge
+    _: KW_ONLY
+    rerun: Rerun | None = None  # records the IR inside a pass, for a run with the IR around passes
+    limits: Limits = field(default_factory=Limits)  # of each judgement
+    # Whether the ends of all passes are judged in a multiple of the run, see the page of validate:
+    # each has its share.
+    is_fair: bool = True
+    budget: float = 120.0  # seconds for the actions in passes
+    progress: Progress = _ignore  # is told
+    # By the digest of the query.
+    _known: dict[bytes, tuple[Judgement, ...]] = field(
+        default_factory=dict[bytes, tuple[Judgement, ...]]
+    )
+
+    def __post_init__(self) -> None:
+        self.steps = Steps(self.side.recording, self.rerun)
+        self.result = Validation(self.side.status, self.side.recording.cut)
 
     def validate(self) -> Validation:
         """Judge the passes, and the actions in the first that is not equivalent."""
@@ -330,13 +316,13 @@ class Validator:
         passes = self.steps.passes
         self.result.unjudged = len(passes)
         limit = _Limit()
-        if self._is_fair:
+        if self.is_fair:
             limit.end = time.monotonic() + _fair_seconds(self.steps.run_seconds, len(passes))
         for judged in self._judged("passes", passes, limit):
             self.result.passes.append(judged)
             self.result.unjudged -= 1
         self.result.passes.sort(key=lambda each: each.step.ordinal)
-        end = time.monotonic() + self._budget
+        end = time.monotonic() + self.budget
         guilty = [each for each in self.result.passes if each.verdict == "different"]
         unknown = [each for each in self.result.passes if each.verdict == "unknown"]
         for judged in (*guilty[:1], *unknown):
@@ -353,14 +339,14 @@ class Validator:
         if not step.is_pass or self.result.texts is None:
             return
         self.result.nests = self.steps.nest_lines(step, culprit.of("different")[0])
-        if self._limits.tool and self._limits.scratch:
-            self._progress("programs", 0, 0)
+        if self.limits.tool and self.limits.scratch:
+            self.progress("programs", 0, 0)
             self.result.narrowed = narrow(
-                self._argv,
+                self.side.argv,
                 step,
                 self.result.texts,
-                limits=self._limits,
-                folder=Path(self._limits.scratch) / "narrowed",
+                limits=self.limits,
+                folder=Path(self.limits.scratch) / "narrowed",
                 seconds=min(max(end - time.monotonic(), 1.0), _NARROWING_SECONDS),
             )
 
@@ -403,7 +389,7 @@ class Validator:
 
         A difference of a function whose callers all stay the same after the pass proves nothing.
         """
-        self._progress("run", 0, 0)
+        self.progress("run", 0, 0)
         self.result.unjudged += self.steps.look_into(step, max(end - time.monotonic(), 0.0))
         steps = self.steps.inside(step)
         limit = _Limit(end)
@@ -431,7 +417,7 @@ class Validator:
             for step in steps:
                 if not limit.allows(step):
                     return
-                seconds = limit.share(step.weight / weight_left, self._workers.count)
+                seconds = limit.share(step.weight / weight_left, self.workers.count)
                 weight_left -= step.weight
                 queries = list(self.steps.queries(step))
                 unknown = [query for query in queries if query.digest not in self._known]
@@ -439,14 +425,14 @@ class Validator:
                 open_steps[step.ordinal] = _OpenStep(step, len(unknown), found)
                 if unknown:
                     for query in unknown:
-                        most = self._limits.seconds_for(query)
+                        most = self.limits.seconds_for(query)
                         yield Numbered(step.ordinal, query, min(seconds / len(unknown), most))
                 else:
                     ready.append(step.ordinal)
 
         ready: list[int] = []
-        self._progress(stage, 0, len(steps))
-        for (ordinal, query, _), found in self._workers.answers(wanted(), self._limits, limit.end):
+        self.progress(stage, 0, len(steps))
+        for (ordinal, query, _), found in self.workers.answers(wanted(), self.limits, limit.end):
             self._known[query.digest] = found
             one = open_steps[ordinal]
             one.found += found
@@ -455,7 +441,7 @@ class Validator:
                 ready.append(ordinal)
             for finished in ready:
                 done += 1
-                self._progress(stage, done, len(steps))
+                self.progress(stage, done, len(steps))
                 yield open_steps.pop(finished).judged
             ready.clear()
         for finished in ready:
@@ -536,13 +522,9 @@ def validate(
             limits=wanted,
             is_fair=limits is None,
             budget=budget,
-            progress=progress,
+            progress=progress or _ignore,
         )
         return validator.validate()
-
-
-def _ignore(stage: Stage, done: int, total: int) -> None:
-    """Show no progress."""
 
 
 def write_report(folder: Path, text: str, found: Validation) -> None:
@@ -570,22 +552,17 @@ def write_report(folder: Path, text: str, found: Validation) -> None:
         raise ActiondbgError(f"{str(folder)!r} cannot be written: {error.strerror}.") from error
 
 
+@dataclass
 class ToolRun:
     """Runs a tool for the IR around its passes, and again for the IR in one.
 
     The IR around each action of a large function would take many times as long as the run.
-
-    Args:
-        argv: the command line; the file of its ``-o`` is not written.
-        folder: for recordings.
-        stdin: the file on its standard input; None for none.
     """
 
-    def __init__(self, argv: Sequence[str], folder: Path, stdin: str | None = None) -> None:
-        self._argv = argv
-        self._folder = folder
-        self._stdin = stdin
-        self._runs = 0
+    _argv: Sequence[str]  # the command line; the file of its ``-o`` is not written
+    _folder: Path  # for recordings
+    _stdin: str | None = None  # the file on its standard input; None for none
+    _runs: int = 0
 
     def passes(self) -> Side:
         """Return the run, with the IR around passes; around all actions if it has no passes.

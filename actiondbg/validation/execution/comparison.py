@@ -243,7 +243,9 @@ def summary(executed: Executed) -> list[str]:
         return [f"the function {executed.failure}"]
     lines = [f"prints {executed.text.strip()!r}"] if executed.text.strip() else []
     for part in executed.parts:
-        shown = ", ".join(str(each) for each in _as_printed(part))
+        is_wide = bits_in(part.type) == 64
+        bits = part.bits[:_MOST_SHOWN]
+        shown = ", ".join(str(signed(each, 64) if is_wide else each) for each in bits)
         more = ", ..." if len(part.bits) > _MOST_SHOWN else ""
         floats = ", ".join(f"{each!r}" for each in part.numbers()[:_MOST_SHOWN])
         also = f"  (as numbers: {floats}{more})" if isinstance(part.type, FloatType) else ""
@@ -252,11 +254,6 @@ def summary(executed: Executed) -> list[str]:
 
 
 _MOST_SHOWN = 16
-
-
-def _as_printed(part: Printed) -> list[int]:
-    bits = part.bits[:_MOST_SHOWN]
-    return [signed(each, 64) if bits_in(part.type) == 64 else each for each in bits]
 
 
 def annotated(test: Test, title: str, commands: str, due: Executed, got: Executed | None) -> str:

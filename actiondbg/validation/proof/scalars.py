@@ -467,13 +467,10 @@ def _on_bits(
         return Computed((terms.op("bvand", value, terms.bv(sign - 1, value.width)),))
     if (name, str(source), str(target)) == ("extf", "bf16", "f32"):
         return Computed((_wide(terms, value),))
-    if (name, str(source), str(target)) == ("truncf", "f32", "bf16") and not _has_mode(operation):
+    has_mode = bool(operation.attributes.get("roundingmode"))
+    if (name, str(source), str(target)) == ("truncf", "f32", "bf16") and not has_mode:
         return Computed((_narrow(operation, value),))
     return Computed(_unknown(operation, operands))
-
-
-def _has_mode(operation: ScalarOperation) -> bool:
-    return bool(operation.attributes.get("roundingmode"))
 
 
 def _is_widened(operation: ScalarOperation) -> bool:
@@ -490,8 +487,8 @@ def _widened(operation: ScalarOperation, operands: Sequence[Term]) -> Computed:
     """
     wide = replace(
         operation,
-        types=[_widened_type(each) for each in operation.types],
-        results=[_widened_type(each) for each in operation.results],
+        types=[_F32 if is_opaque(each) else each for each in operation.types],
+        results=[_F32 if is_opaque(each) else each for each in operation.results],
     )
     terms = operation.terms
     given = [
@@ -504,10 +501,6 @@ def _widened(operation: ScalarOperation, operands: Sequence[Term]) -> Computed:
         for term, type in zip(computed.terms, operation.results, strict=True)
     ]
     return Computed(tuple(results), computed.poison)
-
-
-def _widened_type(type: IntegerType | FloatType) -> IntegerType | FloatType:
-    return _F32 if is_opaque(type) else type
 
 
 def _wide(terms: Terms, bits: Term) -> Term:
@@ -587,14 +580,6 @@ def _plain(name: str, rounding: str = "") -> FloatFunction:
         return (operation.terms.fp_op(name, *operands, rounding=rounding),)
 
     return apply
-
-
-def _rounded(name: str) -> FloatFunction:
-    return _plain(name, _NEAREST)
-
-
-def _integral(mode: str) -> FloatFunction:
-    return _plain("fp.roundToIntegral", mode)
 
 
 def _extreme(*, is_max: bool, ignores_nan: bool) -> FloatFunction:
@@ -712,20 +697,20 @@ _CONVERSIONS: dict[str, Callable[[ScalarOperation, Term], Computed]] = {
     **dict.fromkeys(("sitofp", "uitofp"), _from_integer),
 }
 FLOATS: dict[str, FloatFunction] = {
-    "addf": _rounded("fp.add"),
-    "subf": _rounded("fp.sub"),
-    "mulf": _rounded("fp.mul"),
-    "divf": _rounded("fp.div"),
-    "fma": _rounded("fp.fma"),
-    "sqrt": _rounded("fp.sqrt"),
+    "addf": _plain("fp.add", _NEAREST),
+    "subf": _plain("fp.sub", _NEAREST),
+    "mulf": _plain("fp.mul", _NEAREST),
+    "divf": _plain("fp.div", _NEAREST),
+    "fma": _plain("fp.fma", _NEAREST),
+    "sqrt": _plain("fp.sqrt", _NEAREST),
     "negf": _plain("fp.neg"),
     "absf": _plain("fp.abs"),
     "copysign": _copied_sign,
-    "floor": _integral("RTN"),
-    "ceil": _integral("RTP"),
-    "trunc": _integral("RTZ"),
-    "round": _integral("RNA"),
-    "roundeven": _integral("RNE"),
+    "floor": _plain("fp.roundToIntegral", "RTN"),
+    "ceil": _plain("fp.roundToIntegral", "RTP"),
+    "trunc": _plain("fp.roundToIntegral", "RTZ"),
+    "round": _plain("fp.roundToIntegral", "RNA"),
+    "roundeven": _plain("fp.roundToIntegral", "RNE"),
     "maximumf": _extreme(is_max=True, ignores_nan=False),
     "minimumf": _extreme(is_max=False, ignores_nan=False),
     "maxnumf": _extreme(is_max=True, ignores_nan=True),

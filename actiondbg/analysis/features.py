@@ -93,19 +93,14 @@ ASPECTS = {
     "size": Aspect("size {d} of {s}", cost=5),
     "last-size": Aspect("the last size of {s}", cost=5),
     "layout": Aspect("{s} has a layout or memory space", "{s} has a plain layout", 2),
-    **{
-        f"same-{aspect}": Aspect(
-            f"the {nouns} of {{s}} and {{d}} are equal",
-            f"the {nouns} of {{s}} and {{d}} differ",
-            cost,
-        )
-        for aspect, nouns, cost in (
-            ("type", "types", 1),
-            ("shape", "shapes", 2),
-            ("rank", "ranks", 3),
-            ("element", "element types", 3),
-        )
-    },
+    "same-type": Aspect("the types of {s} and {d} are equal", "the types of {s} and {d} differ", 1),
+    "same-shape": Aspect(
+        "the shapes of {s} and {d} are equal", "the shapes of {s} and {d} differ", 2
+    ),
+    "same-rank": Aspect("the ranks of {s} and {d} are equal", "the ranks of {s} and {d} differ", 3),
+    "same-element": Aspect(
+        "the element types of {s} and {d} are equal", "the element types of {s} and {d} differ", 3
+    ),
     # structure
     "name": Aspect("the name of {s}", cost=1),
     "operands": Aspect("the number of operands of {s}", cost=2),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -127,17 +128,17 @@ def _reduced(narrowed: Narrowed) -> Iterator[str]:
         yield f"    {call_text(judgement.symbol, judgement.counterexample.input)}"
         yield f"    {judgement.counterexample.difference}"
     yield ""
-    lines = narrowed.text.rstrip().splitlines()
-    yield from lines[:_MOST_LINES]
-    if len(lines) > _MOST_LINES:
-        yield f"... and {counted(len(lines) - _MOST_LINES, 'more line')} (-o DIR has all)"
+    yield from _first_lines(narrowed.text.rstrip().splitlines())
 
 
 def _diff(texts: Query, paint: Paint) -> Iterator[str]:
     from actiondbg.ir.diff import Diff
 
     yield ""
-    lines = Diff(texts.before, texts.after).unified()
+    yield from _first_lines(Diff(texts.before, texts.after).unified(), paint)
+
+
+def _first_lines(lines: Sequence[str], paint: Paint = str) -> Iterator[str]:
     yield from map(paint, lines[:_MOST_LINES])
     if len(lines) > _MOST_LINES:
         yield f"... and {counted(len(lines) - _MOST_LINES, 'more line')} (-o DIR has all)"
@@ -199,15 +200,10 @@ def validation_object(found: Validation) -> dict[str, Any]:
 
 
 def _step_object(judged: JudgedStep) -> dict[str, Any]:
-    step = judged.step
+    shown = asdict(judged.step)
+    del shown["function"]
     return {
-        "ordinal": step.ordinal,
-        "tag": step.tag,
-        "name": step.name,
-        "op": step.op,
-        "file": step.file,
-        "line": step.line,
-        "col": step.col,
+        **shown,
         "verdict": judged.verdict,
         "judged_in": None if judged.judged_in is None else judged.judged_in.ordinal,
         "functions": [_judgement_object(each) for each in judged.functions],

@@ -439,19 +439,16 @@ def _print(machine: Machine, operation: Operation) -> Results:
         return []
     if operation.operands:
         (operand,) = operation.operands
-        _print_value(machine, machine.frame[operand], plain_element(operand.type))
+        value, element = machine.frame[operand], plain_element(operand.type)
+        if isinstance(value, Elements):
+            machine.charge(len(value.items))
+            _print_row(machine, value.items, value.shape or (1,), element)
+        else:
+            _print_row(machine, [value], (), element)
     punctuation = str(operation.attributes.get("punctuation")).partition("<")[2].partition(">")[0]
     if punctuation in _PUNCTUATION:
         machine.happens(Event(f"call @print{punctuation.capitalize()}", ()))
     return []
-
-
-def _print_value(machine: Machine, value: RuntimeValue, element: IntegerType | FloatType) -> None:
-    if not isinstance(value, Elements):
-        machine.happens(_printed(machine, value, element))
-        return
-    machine.charge(len(value.items))
-    _print_row(machine, value.items, value.shape or (1,), element)
 
 
 def _print_row(

@@ -304,63 +304,52 @@ def _load(machine: Machine, operation: Operation, base: RuntimeValue, *starts: S
     return [made(operation, _read(machine, source, places, None, [nothing] * len(places)))]
 
 
-@handles("vector.store")
-def _store(
-    machine: Machine, _: Operation, mine: Elements, base: RuntimeValue, *starts: Scalar
-) -> Results:
-    target = view(base, is_written=True)
-    window = _innermost(target, mine.shape, goes_on=_goes_on(machine))
-    places = window.places(machine, target, starts, is_masked=False)
-    _write(machine, target, places, None, mine.items)
-    return []
-
-
 @handles("affine.vector_load")
 def _affine_load(
     machine: Machine, operation: Operation, base: RuntimeValue, *inputs: Scalar
 ) -> Results:
     source = view(base, is_written=False)
-    shape = vector_shape(operation.results[0].type)
-    starts = indices(machine, operation, inputs)
-    places = _innermost(source, shape).places(machine, source, starts, is_masked=False)
+    window = _innermost(source, vector_shape(operation.results[0].type))
+    places = window.places(machine, source, indices(machine, operation, inputs), is_masked=False)
     return [made(operation, _read(machine, source, places, None, []))]
 
 
-@handles("affine.vector_store")
-def _affine_store(
+@handles("vector.store", "affine.vector_store")
+def _store(
     machine: Machine, operation: Operation, mine: Elements, base: RuntimeValue, *inputs: Scalar
 ) -> Results:
     target = view(base, is_written=True)
-    starts = indices(machine, operation, inputs)
-    places = _innermost(target, mine.shape).places(machine, target, starts, is_masked=False)
+    is_affine = operation.name.startswith("affine.")
+    window = _innermost(target, mine.shape, goes_on=not is_affine and _goes_on(machine))
+    starts = indices(machine, operation, inputs) if is_affine else inputs
+    places = window.places(machine, target, starts, is_masked=False)
     _write(machine, target, places, None, mine.items)
     return []
 
 
-@handles("vector.maskedload")
-def _masked_load(machine: Machine, operation: Operation) -> Results:
-    base, *starts, lanes, other = operation.operands
-    source = view(machine.frame[base], is_written=False)
-    mask, passed = (elements(machine.frame[each], operation) for each in (lanes, other))
-    window = _innermost(source, mask.shape, goes_on=_goes_on(machine))
+@handles("vector.maskedload", "vector.maskedstore")
+def _masked(machine: Machine, operation: Operation) -> Results:
+    is_load = bool(operation.results)
+    memory, starts, mask, value = _masked_operands(machine, operation)
+    window = _innermost(memory, mask.shape, goes_on=_goes_on(machine))
     if window.shape != mask.shape:
-        raise NotInterpreted("vector.maskedload of memory of vectors")
-    places = window.places(machine, source, machine.all(starts), is_masked=True)
-    others = [[each] for each in passed.items]
-    return [made(operation, _read(machine, source, places, mask.items, others))]
-
-
-@handles("vector.maskedstore")
-def _masked_store(machine: Machine, operation: Operation) -> Results:
-    base, *starts, lanes, value = operation.operands
-    target = view(machine.frame[base], is_written=True)
-    mask, mine = (elements(machine.frame[each], operation) for each in (lanes, value))
-    window = _innermost(target, mask.shape, goes_on=_goes_on(machine))
-    if window.shape != mask.shape:
-        raise NotInterpreted("vector.maskedstore to memory of vectors")
-    places = window.places(machine, target, machine.all(starts), is_masked=True)
-    _write(machine, target, places, mask.items, mine.items)
+        raise NotInterpreted(f"{operation.name} {'of' if is_load else 'to'} memory of vectors")
+    places = window.places(machine, memory, starts, is_masked=True)
+    if is_load:
+        others = [[each] for each in value.items]
+        return [made(operation, _read(machine, memory, places, mask.items, others))]
+    _write(machine, memory, places, mask.items, value.items)
     return []
+
+
+def _masked_operands(
+    machine: Machine, operation: Operation
+) -> tuple[MemRef, list[Scalar], Elements, Elements]:
+    """Return the memory of a load or a store, the indices in it, the mask, and a vector."""
+    base, *starts, lanes, other = machine.all(operation.operands)
+    memory = view(base, is_written=not operation.results)
+    mask, value = (elements(each, operation) for each in (lanes, other))
+    return memory, starts, mask, value
 
 
 @handles("vector.type_cast")
@@ -459,22 +448,13 @@ def _lane_place(
     return flat(found, base.strides, base.offset)
 
 
-@handles("vector.expandload")
-def _expand_load(machine: Machine, operation: Operation) -> Results:
-    base, *starts, lanes, other = operation.operands
-    source = view(machine.frame[base], is_written=False)
-    mask, passed = (elements(machine.frame[each], operation) for each in (lanes, other))
-    places = _packed_places(machine, operation, source, machine.all(starts), mask)
-    return [made(operation, _read_lanes(source, places, passed))]
-
-
-@handles("vector.compressstore")
-def _compress_store(machine: Machine, operation: Operation) -> Results:
-    base, *starts, lanes, value = operation.operands
-    target = view(machine.frame[base], is_written=True)
-    mask, mine = (elements(machine.frame[each], operation) for each in (lanes, value))
-    places = _packed_places(machine, operation, target, machine.all(starts), mask)
-    _write_lanes(target, places, mine)
+@handles("vector.expandload", "vector.compressstore")
+def _packed(machine: Machine, operation: Operation) -> Results:
+    memory, starts, mask, value = _masked_operands(machine, operation)
+    places = _packed_places(machine, operation, memory, starts, mask)
+    if operation.results:
+        return [made(operation, _read_lanes(memory, places, value))]
+    _write_lanes(memory, places, value)
     return []
 
 

@@ -116,9 +116,7 @@ ASPECTS = {
     "arguments": Aspect("the number of arguments of {s}", cost=1),
     "first": Aspect("the first operation of {s}", cost=1),
     "shared": Aspect(
-        "{s} is an operand of the operation {d} too",
-        "{s} is no operand of the operation {d}",
-        2,
+        "{s} is an operand of the operation {d} too", "{s} is no operand of the operation {d}", 2
     ),
     "same-block": Aspect("the successors are the same block", "the successors differ", 0),
     "parent": Aspect("the parent of {s}", cost=2),

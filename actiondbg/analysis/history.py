@@ -146,11 +146,5 @@ def _unfinished_event(id: int, unfinished: Unfinished) -> Event:
 
 def _parsed(id: int, message: str | None = None) -> Event:
     return Event(
-        ordinal=0,
-        tag="",
-        name="the parser",
-        kind="created",
-        message=message,
-        guess=False,
-        id=id,
+        ordinal=0, tag="", name="the parser", kind="created", message=message, guess=False, id=id
     )

@@ -110,10 +110,7 @@ class Domain(Protocol):
         ...
 
     def unknown(
-        self,
-        key: object,
-        operands: Sequence[Scalar],
-        results: Sequence[Type],
+        self, key: object, operands: Sequence[Scalar], results: Sequence[Type]
     ) -> tuple[Scalar, ...]:
         """Return scalars that depend on nothing but a key and operands: an unknown function.
 

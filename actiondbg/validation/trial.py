@@ -68,11 +68,7 @@ from actiondbg.validation.program import (
 from actiondbg.validation.proof.exploration import Limits as ProofLimits
 from actiondbg.validation.proof.refinement import Proved, Refuted, prove
 from actiondbg.validation.proof.refinement import Verdict as ProofVerdict
-from actiondbg.validation.strictness import (
-    PARALLEL_LOOPS,
-    strictness,
-    unchecked,
-)
+from actiondbg.validation.strictness import PARALLEL_LOOPS, strictness, unchecked
 from actiondbg.validation.types import INDEX, INDEX_WIDTH, ShapedType
 
 # Small pieces first; the depth is that of operations before the values that both versions have.

@@ -583,11 +583,7 @@ class ToolRun:
         """
         with contextlib.suppress(ActiondbgError, OSError):  # such as a full disk
             return run_side(
-                self._argv,
-                self._new_folder(),
-                ir_of=ordinals,
-                stdin=self._stdin,
-                seconds=seconds,
+                self._argv, self._new_folder(), ir_of=ordinals, stdin=self._stdin, seconds=seconds
             ).recording
         return None
 

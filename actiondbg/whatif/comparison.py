@@ -256,8 +256,7 @@ def _exempting(rule: protocol.SkipRule, pattern: str) -> protocol.SkipRule:
     """Return a rule that skips no application of a pattern."""
     name = protocol.Condition(field="name")
     tag = protocol.Condition(
-        call="==",
-        args=[protocol.Condition(field="tag"), protocol.Condition(value=PATTERN_TAG)],
+        call="==", args=[protocol.Condition(field="tag"), protocol.Condition(value=PATTERN_TAG)]
     )
     named = [
         protocol.Condition(call="~", args=[name, protocol.Condition(value=glob)])

@@ -479,11 +479,7 @@ class _Layout:
     """How the elements of a tensor of a rank are in tiles."""
 
     def __init__(
-        self,
-        machine: Machine,
-        operation: Operation,
-        tiles: Sequence[Value],
-        rank: int,
+        self, machine: Machine, operation: Operation, tiles: Sequence[Value], rank: int
     ) -> None:
         attributes = operation.attributes
         order = numbers(attributes.get("outer_dims_perm", ()))

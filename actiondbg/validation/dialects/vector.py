@@ -103,11 +103,7 @@ def _extract(machine: Machine, operation: Operation, source: Elements, *given: S
 
 
 def _picked(
-    machine: Machine,
-    items: Sequence[RuntimeValue],
-    size: int,
-    at: Scalar,
-    element: ScalarType,
+    machine: Machine, items: Sequence[RuntimeValue], size: int, at: Scalar, element: ScalarType
 ) -> Results:
     """Return one of ``size`` parts: poison if the position is outside."""
     if len(items) > _MOST_CHOICES:

@@ -410,10 +410,7 @@ def _write_lanes(target: MemRef, places: Sequence[int | None], mine: Elements) -
 
 
 def _lane_places(
-    machine: Machine,
-    operation: Operation,
-    base: MemRef,
-    operands: Sequence[Value],
+    machine: Machine, operation: Operation, base: MemRef, operands: Sequence[Value]
 ) -> list[int | None]:
     """Return where the element of each lane is; None for lanes that are off."""
     *starts, at, lanes = operands

@@ -156,12 +156,7 @@ class Runner:
         self._commands.cancel()
 
     def _process(
-        self,
-        lowered: Path,
-        test: Test,
-        entry: str,
-        lowering: Lowering,
-        environment: dict[str, str],
+        self, lowered: Path, test: Test, entry: str, lowering: Lowering, environment: dict[str, str]
     ) -> list[Executed]:
         words = self._execution_command(entry, lowering, str(lowered))
         done = self._run(words, environment)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Literal, NamedTuple
 
@@ -479,10 +479,5 @@ def shape_of(type: str) -> _Shape | None:
     found = _SHAPED.fullmatch(type)
     if found is None or found[3].startswith("*"):
         return None
-    sizes = tuple(_sizes(found[2].split("x")[:-1]))
+    sizes = tuple(int(size) if size.isdigit() else None for size in found[2].split("x")[:-1])
     return _Shape(found[1], sizes, found[3], found[4])
-
-
-def _sizes(texts: Sequence[str]) -> Iterator[int | None]:
-    for text in texts:
-        yield int(text) if text.isdigit() else None

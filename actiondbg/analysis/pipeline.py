@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
 import msgspec
@@ -103,15 +104,15 @@ class Places:
         return place
 
 
+@dataclass
 class _Level:
     """A running pass, or the whole run."""
 
-    def __init__(self, depth: int, place: Place, kind: Literal["whole", "adaptor", "pass"]) -> None:
-        self.depth = depth
-        self.place = place
-        self._kind = kind
-        self._id: int | None = None  # the operation of the newest nested run
-        self._count = 0  # of the passes run on it; of all passes in the whole run
+    depth: int
+    place: Place
+    _kind: Literal["whole", "adaptor", "pass"]
+    _id: int | None = None  # the operation of the newest nested run
+    _count: int = 0  # of the passes run on it; of all passes in the whole run
 
     def step(self, run: PassRun) -> Step:
         """Return the step to the next nested run."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import Literal, NamedTuple
 
@@ -409,7 +408,7 @@ class Explanation(msgspec.Struct, kw_only=True):
             (conversion, left)
             for conversion in self.conversions
             for left in conversion.left
-            if not _tried(conversion.legalizations, left.name)
+            if not any(each.op == left.name for each in conversion.legalizations)
         ]
         return sorted(found, key=lambda each: -each[0].ordinal if each[1].casts else 0)
 
@@ -417,7 +416,3 @@ class Explanation(msgspec.Struct, kw_only=True):
 def _order(group: LeftGroup) -> int:
     is_reached = len(group.cause.way) > 1  # by a pattern that matched
     return 0 if is_reached else _TELLS_LITTLE.get(group.cause.kind, 0)
-
-
-def _tried(legalizations: Sequence[Legalization], name: str) -> bool:
-    return any(each.op == name for each in legalizations)

@@ -172,11 +172,11 @@ class _Tree:
     def add(self, event: _TreeEvent) -> None:
         if isinstance(event, ConversionBegan):
             self._begin_conversion(event)
-        elif isinstance(event, OperationBegan | OperationEnded):
-            self._add_operation(event)
-        elif isinstance(event, PatternBegan | PatternEnded | ReasonGiven | TypeFailed):
+        elif isinstance(event, OperationBegan):
+            self._begin(event)
+        elif isinstance(event, OperationEnded | _PatternEvent):
             if self._open:  # else its operation was cut
-                self._add_pattern(event)
+                self._add_inside(event)
         else:
             self._add_to_conversion(event)
 
@@ -207,14 +207,10 @@ class _Tree:
                     each.legalized = False
                 self._open, self._is_trying = [], []
 
-    def _add_operation(self, event: OperationBegan | OperationEnded) -> None:
-        if isinstance(event, OperationBegan):
-            self._begin(event)
-        elif self._open:
-            self._end(event)
-
-    def _add_pattern(self, event: _PatternEvent) -> None:
+    def _add_inside(self, event: OperationEnded | _PatternEvent) -> None:
         match event:
+            case OperationEnded():
+                self._end(event)
             case PatternBegan():
                 made = TriedPattern(
                     name=event.name,

@@ -356,8 +356,10 @@ def float_operation(operation: ScalarOperation, operands: Sequence[Term]) -> Com
     is_known = function is not None or operation.name in _CONVERSIONS
     if not is_known and not operation.full_name.startswith("math."):
         raise NotInterpreted(f"proof with {operation.full_name}")
-    if any(map(is_opaque, (*operation.types, *operation.results))):
-        if operation.name in _WIDENED and "ninf" not in flags and _is_widened(operation):
+    types = (*operation.types, *operation.results)
+    if any(map(is_opaque, types)):
+        floats = {str(each) for each in types if isinstance(each, FloatType)}
+        if operation.name in _WIDENED and "ninf" not in flags and floats == {"bf16"}:
             return _widened(operation, operands)
         return _on_bits(operation, operands, flags)
     if operation.name in _CONVERSIONS:
@@ -471,12 +473,6 @@ def _on_bits(
     if (name, str(source), str(target)) == ("truncf", "f32", "bf16") and not has_mode:
         return Computed((_narrow(operation, value),))
     return Computed(_unknown(operation, operands))
-
-
-def _is_widened(operation: ScalarOperation) -> bool:
-    """Whether bf16 is the only type of floats."""
-    types = (*operation.types, *operation.results)
-    return all(str(each) == "bf16" for each in types if isinstance(each, FloatType))
 
 
 def _widened(operation: ScalarOperation, operands: Sequence[Term]) -> Computed:

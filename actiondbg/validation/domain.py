@@ -203,3 +203,9 @@ def short_name(name: str) -> str:
     if dialect == "llvm":
         return _LLVM_NAMES.get(short, name)
     return short if dialect in ("arith", "math") else name
+
+
+def reduction_kind(attributes: Mapping[str, Attribute]) -> str:
+    """Return how a reduction of vectors combines: ``add``, ``maxnumf``."""
+    kind = attributes.get("kind")
+    return kind.text.partition("<")[2].rstrip("> ") if isinstance(kind, OpaqueAttribute) else "add"

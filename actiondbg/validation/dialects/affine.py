@@ -14,7 +14,7 @@ from actiondbg.validation.dialects.scalars import applied, both, chosen, compare
 from actiondbg.validation.domain import NotInterpreted, Scalar, UndefinedBehaviour
 from actiondbg.validation.machine import Machine, MemRef, Results, RuntimeValue, handles
 from actiondbg.validation.program import Attribute, Dense, OpaqueAttribute, Operation
-from actiondbg.validation.types import BOOL, INDEX
+from actiondbg.validation.types import INDEX
 
 # Affine operations may assume that nothing overflows.
 _NO_WRAP = {"overflowFlags": OpaqueAttribute("#arith.overflow<nsw>")}
@@ -65,8 +65,7 @@ def _modulo(machine: Machine, left: Scalar, right: Scalar) -> Scalar:
     rest = applied(machine, "arith.remsi", (left, right), INDEX)
     is_negative = compared(machine, "slt", rest, index(machine, 0))
     other = applied(machine, "arith.addi", (rest, right), INDEX)
-    types = (BOOL, INDEX, INDEX)
-    return machine.domain.apply("arith.select", (is_negative, other, rest), types, (INDEX,), {})[0]
+    return chosen(machine, is_negative, other, rest, INDEX)
 
 
 def _results(

@@ -22,10 +22,17 @@ from actiondbg.validation.machine import (
     Opaque,
     Results,
     RuntimeValue,
-    Terminated,
     handles,
 )
-from actiondbg.validation.program import Attribute, Dense, OpaqueAttribute, Operation, Symbol, Value
+from actiondbg.validation.program import (
+    Attribute,
+    Dense,
+    OpaqueAttribute,
+    Operation,
+    Symbol,
+    Value,
+    is_mutable,
+)
 from actiondbg.validation.types import INDEX, FloatType, IntegerType, ShapedType, Type
 
 _NO_SIGNED_WRAP = {"overflowFlags": OpaqueAttribute("#arith.overflow<nsw>")}
@@ -184,16 +191,10 @@ def _parallel(machine: Machine, operation: Operation) -> Results:
         for variables in nested(machine, list(zip(lower, upper, step, strict=True))):
             loop.current += 1
             ended = machine.region(operation.regions[0], variables)
-            results = _combined(machine, ended, results)
+            # The regions of the reduction combine the results so far, and an iteration's values.
+            parts = zip(ended.operation.regions, results, ended.operands, strict=True)
+            results = [machine.region(region, pair).operands[0] for region, *pair in parts]
     return results
-
-
-def _combined(
-    machine: Machine, ended: Terminated, results: Sequence[RuntimeValue]
-) -> list[RuntimeValue]:
-    """Return what the regions of a reduction make of results so far, and an iteration's values."""
-    parts = zip(ended.operation.regions, results, ended.operands, strict=True)
-    return [machine.region(region, [result, value]).operands[0] for region, result, value in parts]
 
 
 @handles("scf.forall")
@@ -314,8 +315,9 @@ def _outside(
     if name[1:] in _PRINTING and not operation.results:
         machine.happens(Event(f"call {name}", tuple(operands)))
         return []
-    if any(each.name == "memref.global" for each in machine.module.others.values()):
-        _check_globals(machine, name)
+    for symbol, each in machine.module.others.items():
+        if is_mutable(each):  # also a private one, by calling back
+            raise NotInterpreted(f"{name} may change the global @{symbol}")
     machine.calls_outside += 1
     alive = [buffer for buffer in machine.escaped if buffer.is_alive]
     seen: list[Elements] = []
@@ -347,17 +349,6 @@ def _print_memory(
     printed = Elements(view.sizes, items, view.buffer.element)
     machine.happens(Event(f"call {name}", (printed,)))
     return []
-
-
-def _check_globals(machine: Machine, name: str) -> None:
-    """Check that no global may be changed by the world outside.
-
-    It may change a private one by calling back.
-    """
-    for symbol, operation in machine.module.others.items():
-        is_constant = operation.attributes.get("constant")
-        if operation.name == "memref.global" and not is_constant:
-            raise NotInterpreted(f"{name} may change the global @{symbol}")
 
 
 def _unknown_results(

@@ -435,8 +435,7 @@ def _subview(machine: Machine, operation: Operation, view: MemRef) -> Results:
         for start, size, stride, whole in zip(starts, sizes, strides, view.sizes, strict=True)
     )
     stepped = [by * stride for by, stride in zip(strides, view.strides, strict=True)]
-    statics = numbers(operation.attributes.get("static_sizes"))
-    kept = kept_dimensions(statics, type.shape)
+    kept = kept_dimensions(operation, type.shape)
     offset = flat(starts, view.strides, view.offset)
     kept_strides = tuple(stepped[at] for at in kept)
     kept_sizes = tuple(sizes[at] for at in kept)

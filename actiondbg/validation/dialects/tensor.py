@@ -141,8 +141,7 @@ def _insert(
 @handles("tensor.extract_slice")
 def _extract_slice(machine: Machine, operation: Operation, source: Elements) -> Results:
     sizes, places = slice_positions(machine, operation, source.shape)
-    statics = numbers(operation.attributes.get("static_sizes"))
-    kept = kept_dimensions(statics, tensor_type(operation.results[0].type).shape)
+    kept = kept_dimensions(operation, tensor_type(operation.results[0].type).shape)
     shape = tuple(sizes[at] for at in kept)
     return [Elements(shape, [source.items[at] for at in places], source.element)]
 
@@ -152,8 +151,7 @@ def inserted_slice(machine: Machine, operation: Operation, into: RuntimeValue) -
     source = elements(machine.frame[operation.operands[0]], operation)
     tensor = elements(into, operation)
     sizes, places = slice_positions(machine, operation, tensor.shape)
-    statics = numbers(operation.attributes.get("static_sizes"))
-    kept = kept_dimensions(statics, tensor_type(operation.operands[0].type).shape)
+    kept = kept_dimensions(operation, tensor_type(operation.operands[0].type).shape)
     if tuple(sizes[at] for at in kept) != source.shape:
         raise UndefinedBehaviour(f"{operation.name} of a source of other sizes than the slice")
     machine.charge(len(tensor.items))
@@ -382,17 +380,13 @@ def _places(source: RuntimeValue, map: AffineMap, sizes: Sequence[int]) -> list[
             steps[result.value] += stride
         return positions(sizes, steps, source.offset)
     found: list[int] = []
-    for at in product(*_ranges(sizes)):
+    for at in product(*(range(size) for size in sizes)):
         indices = map.evaluate(at)
         inside = all(0 <= each < size for each, size in zip(indices, source.sizes, strict=True))
         if not inside:
             raise UndefinedBehaviour("an operation of linalg reaches outside of an operand")
         found.append(flat(indices, source.strides, source.offset))
     return found
-
-
-def _ranges(sizes: Sequence[int]) -> list[range]:
-    return [range(size) for size in sizes]
 
 
 def _run(
@@ -408,7 +402,7 @@ def _run(
     around = machine.frame.get(_POSITION)
     count = len(_inputs_and_outputs(operation)[1])
     outputs = range(len(sources) - count, len(sources))
-    for number, at in enumerate(product(*_ranges(sizes))):
+    for number, at in enumerate(product(*(range(size) for size in sizes))):
         arguments = [
             read(source, where[number]) if isinstance(source, MemRef) else source
             for source, where in zip(sources[:wanted], places, strict=False)

@@ -22,7 +22,7 @@ from actiondbg.validation.dialects.scalars import (
     poison,
     scalar_element,
 )
-from actiondbg.validation.domain import NotInterpreted, Scalar
+from actiondbg.validation.domain import NotInterpreted, Scalar, reduction_kind
 from actiondbg.validation.machine import (
     Elements,
     Machine,
@@ -485,14 +485,10 @@ class Combination:
 
 def _combination(machine: Machine, operation: Operation, at: int = 0) -> Combination:
     """Return the combination that an operation asks for, with the type of a result."""
-    kind = operation.attributes.get("kind")
-    name = "add"
-    if isinstance(kind, OpaqueAttribute):
-        name = kind.text.partition("<")[2].rstrip(">").strip()
     fastmath = operation.attributes.get("fastmath")
     attributes = {} if fastmath is None else {"fastmath": fastmath}
     element = plain_element(operation.results[at].type)
-    return Combination(machine, name, element, attributes)
+    return Combination(machine, reduction_kind(operation.attributes), element, attributes)
 
 
 @maskable("vector.reduction")

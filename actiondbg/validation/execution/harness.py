@@ -192,7 +192,8 @@ class _TestWriter:
         self._subject = subject
         self._name = name
         self._fill = fill  # the stack
-        self._printers = Printers(name)
+        # The name and the text of the function that prints a type.
+        self._printers: dict[Type, tuple[str, str]] = {}
         self._constants: list[str] = []
 
     def write(self, inputs: Sequence[Input]) -> Test:
@@ -208,7 +209,7 @@ class _TestWriter:
             *(text for text, _ in written),
             everything,
             *([self._filler()] if self._fill else []),
-            *self._printers.texts(),
+            *(text for _, text in self._printers.values()),
         ]
         body = "\n\n".join(_indented(piece) for piece in pieces)
         return Test(
@@ -269,8 +270,22 @@ class _TestWriter:
             shape = tuple(size or 0 for size in type.shape) if is_vector else None
         shown = key.replace("\\", "\\\\").replace('"', '\\"')
         lines.append(f'vector.print str "[{self._name}] {shown}: "')
-        lines.append(self._printers.call(value, type))
+        lines.append(f"func.call @{self._printer(type)}({value}) : ({type}) -> ()")
         return Part(key, element, shape)
+
+    def _printer(self, type: Type) -> str:
+        """Return the name of the function that prints a type; it is made if there is none.
+
+        Raises:
+            NotRunnable: the type cannot be printed.
+        """
+        if type not in self._printers:
+            taken = {taken for taken, _ in self._printers.values()}
+            words = re.sub(r"\W+", "_", str(type)).strip("_")
+            name = f"{self._name}_print_{words}"
+            name = name if name not in taken else f"{name}_{len(taken)}"
+            self._printers[type] = (name, _function(name, type))
+        return self._printers[type][0]
 
     def _marker(self, text: str) -> str:
         return f'vector.print str "\\n[{self._name}] {text}\\n"'
@@ -441,33 +456,6 @@ def _indented(text: str) -> str:
 
 
 # --- printing ---
-
-
-class Printers:
-    """Makes a function for each type that is printed."""
-
-    def __init__(self, prefix: str) -> None:
-        self._prefix = prefix
-        self._made: dict[Type, tuple[str, str]] = {}
-
-    def call(self, value: str, type: Type) -> str:
-        """Return the line that prints a value.
-
-        Raises:
-            NotRunnable: its type cannot be printed.
-        """
-        if type not in self._made:
-            name = re.sub(r"\W+", "_", str(type)).strip("_")
-            taken = {taken for taken, _ in self._made.values()}
-            name = f"{self._prefix}_print_{name}"
-            name = name if name not in taken else f"{name}_{len(taken)}"
-            self._made[type] = (name, _function(name, type))
-        name = self._made[type][0]
-        return f"func.call @{name}({value}) : ({type}) -> ()"
-
-    def texts(self) -> list[str]:
-        """Return the functions."""
-        return [text for _, text in self._made.values()]
 
 
 def _function(name: str, kind: Type) -> str:

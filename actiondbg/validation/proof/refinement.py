@@ -244,23 +244,20 @@ def _types(function: Function) -> list[str]:
     return [str(each) for each in (*function.inputs, "->", *function.results)]
 
 
+@dataclass(eq=False)
 class _Proof:
-    """Decides about a function.
+    """Decides about a function."""
 
-    Attributes:
-        open_signs: how many signs of zero are open in the source, at most on a path.
-    """
+    _before: Module
+    _after: Module
+    _function: Function
+    limits: Limits
+    open_signs: int = 0  # how many signs of zero are open in the source, at most on a path
 
-    def __init__(self, before: Module, after: Module, function: Function, limits: Limits) -> None:
-        self._before = before
-        self._after = after
-        self._function = function
-        self.limits = limits
+    def __post_init__(self) -> None:
         self._terms = Terms()
-        self._solver = Solver(limits.query_seconds)
-        self._explorer = Explorer(self._terms, self._solver, limits)
-        self._compared = 0
-        self.open_signs = 0
+        self._solver = Solver(self.limits.query_seconds)
+        self._explorer = Explorer(self._terms, self._solver, self.limits)
 
     def verdict(self, *, has_choices: bool) -> Verdict:
         """Follow all paths, for each choice of dynamic sizes.

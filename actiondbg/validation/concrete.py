@@ -108,23 +108,15 @@ def check_poison_dividend(context: ScalarOperation, operands: Sequence[Scalar]) 
         _check_overflow(context, context.signed(operands[1]))
 
 
-def _signed_division(function: Callable[[int, int], int]) -> Function:
+def _divided(function: Callable[[int, int], int], *, is_signed: bool) -> Function:
     def apply(context: ScalarOperation, left: int, right: int) -> Scalar:
-        left, right = context.signed(left), context.signed(right)
-        if left == context.smallest:
-            _check_overflow(context, right)
+        if is_signed:
+            left, right = context.signed(left), context.signed(right)
+            if left == context.smallest:
+                _check_overflow(context, right)
         if is_set(context.attributes, "exact") and left % right:
             return POISON
         return function(left, right) & context.mask
-
-    return apply
-
-
-def _unsigned_division(function: Callable[[int, int], int]) -> Function:
-    def apply(context: ScalarOperation, left: int, right: int) -> Scalar:
-        if is_set(context.attributes, "exact") and left % right:
-            return POISON
-        return function(left, right)
 
     return apply
 
@@ -281,13 +273,13 @@ INTEGERS: dict[str, Function] = {
     "addui_extended": _add_extended,
     "mulsi_extended": _extended(operator.mul, is_signed=True),
     "mului_extended": _extended(operator.mul, is_signed=False),
-    "divsi": _signed_division(_truncated),
-    "floordivsi": _signed_division(int.__floordiv__),
-    "ceildivsi": _signed_division(_ceiling),
-    "remsi": _signed_division(_remainder),
-    "divui": _unsigned_division(int.__floordiv__),
-    "ceildivui": _unsigned_division(_ceiling),
-    "remui": _unsigned_division(operator.mod),
+    "divsi": _divided(_truncated, is_signed=True),
+    "floordivsi": _divided(int.__floordiv__, is_signed=True),
+    "ceildivsi": _divided(_ceiling, is_signed=True),
+    "remsi": _divided(_remainder, is_signed=True),
+    "divui": _divided(int.__floordiv__, is_signed=False),
+    "ceildivui": _divided(_ceiling, is_signed=False),
+    "remui": _divided(operator.mod, is_signed=False),
     "andi": plain(int.__and__),
     "ori": _or,
     "xori": plain(int.__xor__),

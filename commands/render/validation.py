@@ -47,13 +47,10 @@ def _pass(judged: JudgedStep, all: bool) -> Iterator[str]:
     if judged.verdict == "equivalent" and not all:
         return
     for each in shown[:_MOST_FUNCTIONS] if not all else shown:
-        yield f"    @{each.symbol}: {_verdict(each, judged)}{each.detail}"
+        verdict = "" if each.verdict == judged.verdict else f"{each.verdict}: "
+        yield f"    @{each.symbol}: {verdict}{each.detail}"
     if len(shown) > _MOST_FUNCTIONS and not all:
         yield f"    ... and {counted(len(shown) - _MOST_FUNCTIONS, 'more function')} (--all)"
-
-
-def _verdict(judgement: Judgement, judged: JudgedStep) -> str:
-    return "" if judgement.verdict == judged.verdict else f"{judgement.verdict}: "
 
 
 def _thoroughness(judged: JudgedStep) -> str:
@@ -80,19 +77,16 @@ def _summary(found: Validation) -> str:
         if counts[verdict]
     ]
     text = f"{counted(len(found.passes), 'changing pass')}: {', '.join(parts)}."
-    if not found.passes:
-        text = "No pass is judged yet." if found.unjudged else _no_pass(found)
+    if not found.passes and found.unjudged:
+        text = "No pass is judged yet."
+    elif not found.passes:
+        is_cut = found.cut is not None
+        text = "The recording has no pass that changed IR." if is_cut else "No pass changed IR."
     if found.inside:
         text += f" {counted(len(found.inside), 'action')} in passes judged."
     if found.unjudged:
         text += f" {counted(found.unjudged, 'action')} not judged."
     return text
-
-
-def _no_pass(found: Validation) -> str:
-    if found.cut is not None:
-        return "The recording has no pass that changed IR."
-    return "No pass changed IR."
 
 
 def _culprit(found: Validation, culprit: JudgedStep) -> Iterator[str]:

@@ -116,6 +116,20 @@ def chosen(
     return machine.domain.apply("arith.select", (condition, yes, no), types, (type,), {})[0]
 
 
+def chosen_elements(
+    machine: Machine, conditions: Sequence[RuntimeValue], yes: Elements, no: Elements
+) -> Elements:
+    """Select one of two elements for each condition."""
+    if yes.shape != no.shape or len(conditions) != len(yes.items):
+        raise UndefinedBehaviour("arith.select of elements of different shapes")
+    machine.charge(len(conditions))
+    items = [
+        chosen(machine, condition, left, right, yes.element)
+        for condition, left, right in zip(conditions, yes.items, no.items, strict=True)
+    ]
+    return Elements(yes.shape, items, yes.element)
+
+
 def bounded(machine: Machine, value: Scalar, size: int, extent: int) -> int:
     """Return an index from 0 to ``size``, which stands for everything beyond, too.
 

@@ -17,7 +17,13 @@ from actiondbg.validation.dialects.indices import (
     slice_positions,
 )
 from actiondbg.validation.dialects.memory import read, view, write_items
-from actiondbg.validation.dialects.scalars import chosen, index, poison, scalar_element
+from actiondbg.validation.dialects.scalars import (
+    chosen,
+    chosen_elements,
+    index,
+    poison,
+    scalar_element,
+)
 from actiondbg.validation.domain import NotInterpreted, OpenRace, Scalar, UndefinedBehaviour
 from actiondbg.validation.machine import (
     Elements,
@@ -246,27 +252,14 @@ def _select(
     machine: Machine, operation: Operation, condition: Scalar, yes: RuntimeValue, no: RuntimeValue
 ) -> Results:
     if isinstance(condition, Elements):
-        return [_chosen_elements(machine, condition.items, yes, no)]
+        return [chosen_elements(machine, condition.items, yes, no)]
     type = operation.results[0].type
     if not isinstance(type, ShapedType):
         return [chosen(machine, condition, yes, no, scalar_element(type))]
     same = isinstance(yes, Elements) and isinstance(no, Elements) and yes.shape == no.shape
     if not same:
         return [_decided(machine, condition, yes, no)]
-    return [_chosen_elements(machine, [condition] * len(yes.items), yes, no)]
-
-
-def _chosen_elements(
-    machine: Machine, conditions: Sequence[RuntimeValue], yes: Elements, no: Elements
-) -> Elements:
-    if yes.shape != no.shape or len(conditions) != len(yes.items):
-        raise UndefinedBehaviour("arith.select of elements of different shapes")
-    machine.charge(len(conditions))
-    items = [
-        chosen(machine, condition, left, right, yes.element)
-        for condition, left, right in zip(conditions, yes.items, no.items, strict=True)
-    ]
-    return Elements(yes.shape, items, yes.element)
+    return [chosen_elements(machine, [condition] * len(yes.items), yes, no)]
 
 
 def _decided(

@@ -16,6 +16,7 @@ from actiondbg.validation.dialects.scalars import (
     applied,
     both,
     chosen,
+    chosen_elements,
     compared,
     index,
     plain_element,
@@ -428,12 +429,7 @@ def _passed(
     )
     if not fits:
         raise NotInterpreted("vector.mask with values to pass through of another shape")
-    machine.charge(len(mask.items))
-    items = [
-        chosen(machine, lane, mine, passed, result.element)
-        for lane, mine, passed in zip(mask.items, result.items, other.items, strict=True)
-    ]
-    return replace(result, items=items)
+    return chosen_elements(machine, mask.items, result, other)
 
 
 # --- combined elements ---

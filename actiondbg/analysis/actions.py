@@ -13,51 +13,31 @@ ActionState = Literal["over", "running", "ahead"]
 
 
 class ListedAction(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[reportGeneralTypeIssues]
-    """An action of a list.
+    """An action of a list."""
 
-    Attributes:
-        depth: the number of actions around it.
-        id: the id of its operation, or None.
-        state: where it is, relative to the stop.
-        outcome: None if it did not end.
-        change_count: the number of changes, those of nested actions included.
-        seconds: the time that it took, or None.
-    """
-
-    depth: int
-    id: int | None = None
-    state: ActionState
-    outcome: protocol.Outcome | None = None
-    change_count: int = 0
-    seconds: float | None = None
+    depth: int  # the number of actions around it
+    id: int | None = None  # the id of its operation, or None
+    state: ActionState  # where it is, relative to the stop
+    outcome: protocol.Outcome | None = None  # None if it did not end
+    change_count: int = 0  # the number of changes, those of nested actions included
+    seconds: float | None = None  # the time that it took, or None
 
 
 class ActionList(msgspec.Struct, kw_only=True, frozen=True):
-    """Consecutive actions among those of a run that match.
+    """Consecutive actions among those of a run that match."""
 
-    Attributes:
-        actions: in the order of their ordinals.
-        earlier: the number of matching actions before them.
-        later: the number of matching actions after them.
-        is_complete: whether ``later`` counts up to the end of the run; otherwise up to a limit.
-    """
-
-    actions: list[ListedAction]
-    earlier: int
-    later: int
+    actions: list[ListedAction]  # in the order of their ordinals
+    earlier: int  # the number of matching actions before them
+    later: int  # the number of matching actions after them
+    # Whether ``later`` counts up to the end of the run; otherwise up to a limit.
     is_complete: bool = True
 
 
 class Window(msgspec.Struct, kw_only=True, frozen=True):
-    """The part of a list to show.
+    """The part of a list to show."""
 
-    Attributes:
-        first: the ordinal to begin with; None: actions around the stop.
-        count: the largest number of actions, from 1.
-    """
-
-    first: int | None = None
-    count: int = 20
+    first: int | None = None  # the ordinal to begin with; None: actions around the stop
+    count: int = 20  # the largest number of actions, from 1
 
     def begin(self, before: int, total: int) -> int:
         """Return the index of the first action to show.

@@ -11,33 +11,20 @@ from actiondbg import protocol
 
 
 class Attempt(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[reportGeneralTypeIssues]
-    """An action that applied the pattern.
+    """An action that applied the pattern."""
 
-    Attributes:
-        id: the id of its operation, or None.
-        outcome: of the action.
-        change_count: the number of its changes.
-    """
-
-    id: int | None
-    outcome: protocol.Outcome
-    change_count: int
+    id: int | None  # the id of its operation, or None
+    outcome: protocol.Outcome  # of the action
+    change_count: int  # the number of its changes
 
 
 class Group(msgspec.Struct, kw_only=True, frozen=True):
-    """Attempts with the same result, for the same reason.
+    """Attempts with the same result, for the same reason."""
 
-    Attributes:
-        result: "succeeded", "unchanged", "failed" or "skipped".
-        reason: the reasons of a failure, joined with semicolons; empty if there are none.
-        count: the number of attempts.
-        first: the first attempt.
-    """
-
-    result: protocol.Result
-    reason: str
-    count: int
-    first: Attempt
+    result: protocol.Result  # "succeeded", "unchanged", "failed" or "skipped"
+    reason: str  # the reasons of a failure, joined with semicolons; empty if there are none
+    count: int  # the number of attempts
+    first: Attempt  # the first attempt
 
 
 class PatternAttempts(Protocol):
@@ -87,15 +74,10 @@ class Attempts(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class AttemptedPlace(msgspec.Struct, kw_only=True, frozen=True):
-    """The attempts on operations of one name at one location.
+    """The attempts on operations of one name at one location."""
 
-    Attributes:
-        count: the number of attempts.
-        first: the first attempt.
-    """
-
-    count: int
-    first: Attempt
+    count: int  # the number of attempts
+    first: Attempt  # the first attempt
 
 
 def attempted_places(

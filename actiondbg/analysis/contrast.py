@@ -41,23 +41,14 @@ class Example(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class Finding(msgspec.Struct, kw_only=True, frozen=True):
-    """A statement that separates successes from failures.
+    """A statement that separates successes from failures."""
 
-    Attributes:
-        statement: what holds in the successes, and not in the failure in question.
-        successes: the number of successes in which it holds.
-        failures: the number of failures in which it holds.
-        here: the value in the failure in question; None for a fact.
-        equivalent: other statements that hold in the same attempts.
-        more: the number of further such statements.
-    """
-
-    statement: str
-    successes: int
-    failures: int
-    here: str | None
-    equivalent: list[str]
-    more: int
+    statement: str  # what holds in the successes, and not in the failure in question
+    successes: int  # the number of successes in which it holds
+    failures: int  # the number of failures in which it holds
+    here: str | None  # the value in the failure in question; None for a fact
+    equivalent: list[str]  # other statements that hold in the same attempts
+    more: int  # the number of further such statements
 
 
 class Difference(msgspec.Struct, kw_only=True, frozen=True):
@@ -68,27 +59,16 @@ class Difference(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class Contrast(msgspec.Struct, kw_only=True, frozen=True):
-    """A failed attempt, compared with all attempts of its pattern.
+    """A failed attempt, compared with all attempts of its pattern."""
 
-    Attributes:
-        name: of the pattern.
-        failure: the attempt in question.
-        successes: the number of successes, each operation counted once as long as it is the same.
-        failures: the number of failures without a reason, likewise.
-        findings: the best ones first.
-        nearest: the success that differs least; None without any.
-        run: the other run that it belongs to, or None.
-        differences: between the two, the most important first.
-    """
-
-    name: str
-    failure: Attempt
-    successes: int
-    failures: int
-    findings: list[Finding]
-    nearest: Attempt | None
-    run: str | None
-    differences: list[Difference]
+    name: str  # of the pattern
+    failure: Attempt  # the attempt in question
+    successes: int  # the number of successes, each operation counted once as long as it is the same
+    failures: int  # the number of failures without a reason, likewise
+    findings: list[Finding]  # the best ones first
+    nearest: Attempt | None  # the success that differs least; None without any
+    run: str | None  # the other run that it belongs to, or None
+    differences: list[Difference]  # between the two, the most important first
 
 
 def is_success(attempt: Attempt) -> bool:

@@ -36,19 +36,12 @@ class Applied(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore
 
 
 class Cycle(msgspec.Struct):
-    """A round of actions that repeats.
+    """A round of actions that repeats."""
 
-    Attributes:
-        round: the last complete round, the oldest action first.
-        times: the number of complete rounds.
-        more: whether there may be earlier rounds, in actions that were not searched.
-        diffs: the diffs of the actions of that round, if requested.
-    """
-
-    round: list[Applied]
-    times: int
-    diffs: list[Diff] = []
-    more: bool = False
+    round: list[Applied]  # the last complete round, the oldest action first
+    times: int  # the number of complete rounds
+    diffs: list[Diff] = []  # the diffs of the actions of that round, if requested
+    more: bool = False  # whether there may be earlier rounds, in actions that were not searched
 
 
 def find_cycle(stream: Sequence[Applied], cut: bool = False) -> Cycle | None:

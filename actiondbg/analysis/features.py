@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Literal, NamedTuple
 
@@ -34,17 +34,12 @@ _SHAPED = re.compile(r"(tensor|memref|vector)<((?:(?:\?|\d+|\[\d+\])x)*)([^,]*)(
 
 
 class Aspect(NamedTuple):
-    """One kind of feature.
+    """One kind of feature."""
 
-    Attributes:
-        phrase: of the value, "the rank of {s}"; or of the fact, "{s} is a constant".
-        opposite: of the fact; empty where the feature has a value.
-        cost: of the claim: the less often patterns look at it, and the more values it may have,
-            the more evidence it needs.
-    """
-
-    phrase: str
-    opposite: str = ""
+    phrase: str  # of the value, "the rank of {s}"; or of the fact, "{s} is a constant"
+    opposite: str = ""  # of the fact; empty where the feature has a value
+    # Of the claim: the less often patterns look at it, and the more values it may have, the more
+    # evidence it needs.
     cost: int = 2
 
 
@@ -104,9 +99,7 @@ ASPECTS = {
     ),
     "same-rank": Aspect("the ranks of {s} and {d} are equal", "the ranks of {s} and {d} differ", 3),
     "same-element": Aspect(
-        "the element types of {s} and {d} are equal",
-        "the element types of {s} and {d} differ",
-        3,
+        "the element types of {s} and {d} are equal", "the element types of {s} and {d} differ", 3
     ),
     # structure
     "name": Aspect("the name of {s}", cost=1),
@@ -123,9 +116,7 @@ ASPECTS = {
     "arguments": Aspect("the number of arguments of {s}", cost=1),
     "first": Aspect("the first operation of {s}", cost=1),
     "shared": Aspect(
-        "{s} is an operand of the operation {d} too",
-        "{s} is no operand of the operation {d}",
-        2,
+        "{s} is an operand of the operation {d} too", "{s} is no operand of the operation {d}", 2
     ),
     "same-block": Aspect("the successors are the same block", "the successors differ", 0),
     "parent": Aspect("the parent of {s}", cost=2),
@@ -137,13 +128,8 @@ ASPECTS = {
 
 # Relations between what is at two places.
 RELATIONS = {
-    "same",
-    "same-operands",
-    "same-attribute",
-    "same-type",
-    "same-shape",
-    "same-rank",
-    "same-element",
+    *("same", "same-operands", "same-attribute"),
+    *("same-type", "same-shape", "same-rank", "same-element"),
 }
 TYPES = {"kind", "element", "type", "rank", "size", "last-size", "unit", "static"}
 # Facts that are listed only where they hold.
@@ -493,10 +479,5 @@ def shape_of(type: str) -> _Shape | None:
     found = _SHAPED.fullmatch(type)
     if found is None or found[3].startswith("*"):
         return None
-    sizes = tuple(_sizes(found[2].split("x")[:-1]))
+    sizes = tuple(int(size) if size.isdigit() else None for size in found[2].split("x")[:-1])
     return _Shape(found[1], sizes, found[3], found[4])
-
-
-def _sizes(texts: Sequence[str]) -> Iterator[int | None]:
-    for text in texts:
-        yield int(text) if text.isdigit() else None

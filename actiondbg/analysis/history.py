@@ -21,27 +21,18 @@ _KINDS: dict[str, EventKind] = {kind: kind for kind in get_args(EventKind)}
 
 
 class Event(msgspec.Struct, kw_only=True, frozen=True, rename={"pass_name": "pass"}):
-    """One event in the history of an operation.
+    """One event in the history of an operation."""
 
-    Attributes:
-        ordinal: the action that caused it, from 1; 0 outside of any action.
-        tag: the action's kind; empty outside of any action.
-        name: the action's subject; outside of any action "the parser", which made the
-            operations of the input, or the tool.
-        kind: the kind of the event.
-        message: the message of a watch, such as "@12 arith.addi was created", or None.
-        guess: whether the action was not observed causing it.
-        id: the operation.
-        pass_name: the pass around the action; empty if there is none, or if it is a pass itself.
-    """
-
-    ordinal: int
-    tag: str
+    ordinal: int  # the action that caused it, from 1; 0 outside of any action
+    tag: str  # the action's kind; empty outside of any action
+    # The action's subject; outside of any action "the parser", which made the operations of the
+    # input, or the tool.
     name: str
-    kind: EventKind
-    message: str | None
-    guess: bool
-    id: int
+    kind: EventKind  # the kind of the event
+    message: str | None  # the message of a watch, such as "@12 arith.addi was created", or None
+    guess: bool  # whether the action was not observed causing it
+    id: int  # the operation
+    # The pass around the action; empty if there is none, or if it is a pass itself.
     pass_name: str = ""
 
 
@@ -54,21 +45,13 @@ class Unfinished(msgspec.Struct, frozen=True):
 
 
 class History(msgspec.Struct, kw_only=True, frozen=True, rename="camel"):
-    """The history of an operation up to now.
+    """The history of an operation up to now."""
 
-    Attributes:
-        id: of the operation, from 1.
-        op: its name; empty if unknown.
-        events: from its creation on.
-        made_from: the ids of the operations that it replaced.
-        became: the ids of the operations that replaced it.
-    """
-
-    id: int
-    op: str
-    events: list[Event]
-    made_from: list[int]
-    became: list[int]
+    id: int  # of the operation, from 1
+    op: str  # its name; empty if unknown
+    events: list[Event]  # from its creation on
+    made_from: list[int]  # the ids of the operations that it replaced
+    became: list[int]  # the ids of the operations that replaced it
 
 
 def history_of(
@@ -163,11 +146,5 @@ def _unfinished_event(id: int, unfinished: Unfinished) -> Event:
 
 def _parsed(id: int, message: str | None = None) -> Event:
     return Event(
-        ordinal=0,
-        tag="",
-        name="the parser",
-        kind="created",
-        message=message,
-        guess=False,
-        id=id,
+        ordinal=0, tag="", name="the parser", kind="created", message=message, guess=False, id=id
     )

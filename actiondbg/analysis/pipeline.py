@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
 import msgspec
@@ -18,35 +19,22 @@ _NUMBERED = re.compile(r"(?P<name>.+?)(?:#(?P<number>\d+))?")
 
 
 class PipelinePass(msgspec.Struct, kw_only=True):
-    """A pass at one place of the pipeline.
+    """A pass at one place of the pipeline."""
 
-    Attributes:
-        name: the pass; empty for the one that runs the nested passes on each operation.
-        op: the name of the operation that it runs on, or None.
-        ordinals: of its runs.
-        state: where it is, relative to the stop: "running" also between two of its runs.
-        finished: the number of runs that are over at the stop.
-        changed: the number of runs that changed the IR.
-        failed: the number of runs that failed.
-        skipped: the number of skipped runs.
-        unended: the number of runs without an end: the tool dies in them, or they are far ahead.
-        changes: the number of changes, those of nested actions included.
-        seconds: the time of all runs; None if it is unknown, or no run has ended.
-        passes: the passes nested in it.
-    """
-
-    name: str
-    op: str | None
-    ordinals: list[int] = []
+    name: str  # the pass; empty for the one that runs the nested passes on each operation
+    op: str | None  # the name of the operation that it runs on, or None
+    ordinals: list[int] = []  # of its runs
+    # Where it is, relative to the stop: "running" also between two of its runs.
     state: ActionState = "ahead"
-    finished: int = 0
-    changed: int = 0
-    failed: int = 0
-    skipped: int = 0
+    finished: int = 0  # the number of runs that are over at the stop
+    changed: int = 0  # the number of runs that changed the IR
+    failed: int = 0  # the number of runs that failed
+    skipped: int = 0  # the number of skipped runs
+    # The number of runs without an end: the tool dies in them, or they are far ahead.
     unended: int = 0
-    changes: int = 0
-    seconds: float | None = None
-    passes: list[PipelinePass] = []
+    changes: int = 0  # the number of changes, those of nested actions included
+    seconds: float | None = None  # the time of all runs; None if it is unknown, or no run has ended
+    passes: list[PipelinePass] = []  # the passes nested in it
 
     def add(self, run: ListedAction) -> None:
         """Add a run."""
@@ -81,17 +69,11 @@ class PassRun(Protocol):
 
 
 class Step(NamedTuple):
-    """The place of a pass among those that the same pass, or the whole run, runs directly.
+    """The place of a pass among those that the same pass, or the whole run, runs directly."""
 
-    Attributes:
-        number: of the passes before it, on the same operation; 0 in a pass that is no adaptor.
-        name: the pass; empty for an adaptor.
-        op: the name of the operation that it runs on, or None.
-    """
-
-    number: int
-    name: str
-    op: str | None
+    number: int  # of the passes before it, on the same operation; 0 in a pass that is no adaptor
+    name: str  # the pass; empty for an adaptor
+    op: str | None  # the name of the operation that it runs on, or None
 
 
 Place = tuple[Step, ...]  # of a pass in the pipeline, behind the places of the passes around it
@@ -122,15 +104,15 @@ class Places:
         return place
 
 
+@dataclass
 class _Level:
     """A running pass, or the whole run."""
 
-    def __init__(self, depth: int, place: Place, kind: Literal["whole", "adaptor", "pass"]) -> None:
-        self.depth = depth
-        self.place = place
-        self._kind = kind
-        self._id: int | None = None  # the operation of the newest nested run
-        self._count = 0  # of the passes run on it; of all passes in the whole run
+    depth: int
+    place: Place
+    _kind: Literal["whole", "adaptor", "pass"]
+    _id: int | None = None  # the operation of the newest nested run
+    _count: int = 0  # of the passes run on it; of all passes in the whole run
 
     def step(self, run: PassRun) -> Step:
         """Return the step to the next nested run."""

@@ -12,17 +12,11 @@ _NAME = re.compile(r"\s*([^\s(){},]*)\s*")
 
 @dataclass(frozen=True)
 class Element:
-    """A pass, or an operation with the pipeline that runs on it.
+    """A pass, or an operation with the pipeline that runs on it."""
 
-    Args:
-        name: the pass's argument, or the operation's name.
-        options: the text in braces, with single blanks; empty for none.
-        inner: the pipeline in parentheses; None for a pass.
-    """
-
-    name: str
-    options: str = ""
-    inner: tuple[Element, ...] | None = None
+    name: str  # the pass's argument, or the operation's name
+    options: str = ""  # the text in braces, with single blanks; empty for none
+    inner: tuple[Element, ...] | None = None  # the pipeline in parentheses; None for a pass
 
     def __str__(self) -> str:
         options = f"{{{self.options}}}" if self.options else ""

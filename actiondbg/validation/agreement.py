@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from actiondbg.validation.concrete.operation import POISON
-from actiondbg.validation.domain import Scalar
+from actiondbg.validation.domain import POISON, Scalar
 from actiondbg.validation.machine import (
     Buffer,
     Elements,

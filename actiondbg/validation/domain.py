@@ -1,16 +1,26 @@
-"""What the interpreter needs to know of scalars: numbers, or terms of a solver."""
+"""What the interpreter needs to know of scalars, numbers or terms, and of operations on them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from functools import lru_cache
+from typing import Any, Final, Protocol
 
 from actiondbg.errors import ActiondbgError
-from actiondbg.validation.program import Attribute
+from actiondbg.validation.program import Attribute, OpaqueAttribute
 from actiondbg.validation.types import FloatType, IntegerType, Type
 
 # A scalar of a domain, opaque to everything else: each value of it may be poison.
 Scalar = Any
+
+
+class _Poison:
+    def __repr__(self) -> str:
+        return "poison"
+
+
+POISON: Final = _Poison()  # of the domain of numbers
 
 
 class UndefinedBehaviour(Exception):
@@ -100,13 +110,102 @@ class Domain(Protocol):
         ...
 
     def unknown(
-        self,
-        key: object,
-        operands: Sequence[Scalar],
-        results: Sequence[Type],
+        self, key: object, operands: Sequence[Scalar], results: Sequence[Type]
     ) -> tuple[Scalar, ...]:
         """Return scalars that depend on nothing but a key and operands: an unknown function.
 
         The key is hashable and printable: an operation's name, its attributes and its count.
         """
         ...
+
+
+_INTEGER_PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
+_FLOAT_PREDICATES = (
+    *("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord"),
+    *("ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true"),
+)
+_LISTED = re.compile(r"<(.*)>")
+_FAST = frozenset({"reassoc", "nnan", "ninf", "nsz", "arcp", "contract", "afn"})
+_INDEX_NAMES = {
+    **{name: f"{name}i" for name in ("add", "sub", "mul", "and", "or", "xor")},
+    **{f"{name}s": f"{name}si" for name in ("div", "ceildiv", "floordiv", "rem", "max", "min")},
+    **{f"{name}u": f"{name}ui" for name in ("div", "ceildiv", "rem", "max", "min")},
+    "shl": "shli",
+    "shrs": "shrsi",
+    "shru": "shrui",
+    "casts": "index_cast",
+    "castu": "index_castui",
+    "cmp": "cmpi",
+}
+_LLVM_NAMES = {
+    **{name: f"{name}i" for name in ("add", "sub", "mul", "and", "or", "xor", "trunc")},
+    **{"sdiv": "divsi", "udiv": "divui", "srem": "remsi", "urem": "remui", "icmp": "cmpi"},
+    **{"shl": "shli", "lshr": "shrui", "ashr": "shrsi", "sext": "extsi", "zext": "extui"},
+    **{"fadd": "addf", "fsub": "subf", "fmul": "mulf", "fdiv": "divf", "frem": "remf"},
+    **{"fneg": "negf", "fcmp": "cmpf", "fpext": "extf", "fptrunc": "truncf"},
+    **{"intr.smax": "maxsi", "intr.smin": "minsi", "intr.umax": "maxui", "intr.umin": "minui"},
+    **{"intr.fma": "fma", "intr.fmuladd": "fmuladd", "intr.fabs": "absf", "intr.sqrt": "sqrt"},
+    **{"intr.maximum": "maximumf", "intr.minimum": "minimumf"},
+    **{"intr.maxnum": "maxnumf", "intr.minnum": "minnumf", "intr.ctpop": "ctpop"},
+    **{"sitofp": "sitofp", "uitofp": "uitofp", "fptosi": "fptosi", "fptoui": "fptoui"},
+    **{"select": "select", "freeze": "freeze", "bitcast": "bitcast"},
+}
+
+
+def overflow_flags(attributes: Mapping[str, Attribute]) -> frozenset[str]:
+    """Return ``nsw`` and ``nuw`` if they are set."""
+    return _words(attributes.get("overflowFlags"))
+
+
+def is_set(attributes: Mapping[str, Attribute], name: str) -> bool:
+    """Whether a unit attribute, or one of a dialect with its name, is set: ``exact``."""
+    return bool(attributes.get(f"is{name.capitalize()}") or attributes.get(name))
+
+
+def fast_math(attributes: Mapping[str, Attribute]) -> frozenset[str]:
+    """Return the flags of fast math; ``fast`` is all of them."""
+    found = _words(attributes.get("fastmath")) | _words(attributes.get("fastmathFlags"))
+    return _FAST if "fast" in found else found
+
+
+def predicate(name: str, attributes: Mapping[str, Attribute]) -> str:
+    """Return the predicate of a comparison: ``slt``, ``oeq``.
+
+    Raises:
+        NotInterpreted: it cannot be read.
+    """
+    value = attributes.get("predicate", attributes.get("pred"))
+    known = _FLOAT_PREDICATES if name.endswith(("cmpf", "fcmp")) else _INTEGER_PREDICATES
+    if isinstance(value, int) and 0 <= value < len(known):
+        return known[value]
+    words = [] if not isinstance(value, OpaqueAttribute) else value.text.strip("<>").split()
+    if words and words[-1] in known:
+        return words[-1]
+    raise NotInterpreted(f"the predicate of {name}")
+
+
+def _words(attribute: Attribute | None) -> frozenset[str]:
+    return _listed(attribute.text) if isinstance(attribute, OpaqueAttribute) else frozenset()
+
+
+@lru_cache
+def _listed(text: str) -> frozenset[str]:
+    found = _LISTED.search(text)
+    words = {word.strip() for word in found[1].split(",")} if found else set[str]()
+    return frozenset(words - {"none", ""})
+
+
+def short_name(name: str) -> str:
+    """Return the name of an operation in arith or math that means the same."""
+    dialect, _, short = name.partition(".")
+    if dialect == "index":
+        return _INDEX_NAMES.get(short, name)
+    if dialect == "llvm":
+        return _LLVM_NAMES.get(short, name)
+    return short if dialect in ("arith", "math") else name
+
+
+def reduction_kind(attributes: Mapping[str, Attribute]) -> str:
+    """Return how a reduction of vectors combines: ``add``, ``maxnumf``."""
+    kind = attributes.get("kind")
+    return kind.text.partition("<")[2].rstrip("> ") if isinstance(kind, OpaqueAttribute) else "add"

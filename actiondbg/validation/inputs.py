@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
-from actiondbg.validation.concrete.operation import POISON
-from actiondbg.validation.domain import NotInterpreted, OutOfBudget, Scalar
+from actiondbg.validation.domain import POISON, NotInterpreted, OutOfBudget, Scalar
 from actiondbg.validation.machine import Buffer, Elements, MemRef, RuntimeValue, extent
 from actiondbg.validation.program import Dense, Function, walk
 from actiondbg.validation.types import FloatType, IntegerType, ShapedType, Type, signed
@@ -19,32 +18,20 @@ Number = int | float
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """A vector or a tensor.
+    """A vector or a tensor."""
 
-    Args:
-        shape: the sizes.
-        values: row by row; integers may be signed or unsigned.
-    """
-
-    shape: tuple[int, ...]
-    values: tuple[Number, ...]
+    shape: tuple[int, ...]  # the sizes
+    values: tuple[Number, ...]  # row by row; integers may be signed or unsigned
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A memref argument: a view of one of the input's buffers.
+    """A memref argument: a view of one of the input's buffers."""
 
-    Args:
-        buffer: its number; arguments with the same buffer alias.
-        offset: in elements.
-        sizes: of the dimensions.
-        strides: in elements.
-    """
-
-    buffer: int
-    offset: int
-    sizes: tuple[int, ...]
-    strides: tuple[int, ...]
+    buffer: int  # its number; arguments with the same buffer alias
+    offset: int  # in elements
+    sizes: tuple[int, ...]  # of the dimensions
+    strides: tuple[int, ...]  # in elements
 
 
 Argument = int | float | Array | View
@@ -52,15 +39,10 @@ Argument = int | float | Array | View
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """What a function is called with.
+    """What a function is called with."""
 
-    Args:
-        arguments: in order.
-        buffers: the elements of the memory behind views.
-    """
-
-    arguments: tuple[Argument, ...]
-    buffers: tuple[tuple[Number, ...], ...] = ()
+    arguments: tuple[Argument, ...]  # in order
+    buffers: tuple[tuple[Number, ...], ...] = ()  # the elements of the memory behind views
 
     @property
     def is_aliased(self) -> bool:

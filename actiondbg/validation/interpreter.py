@@ -5,29 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
-from actiondbg.validation.dialects import (
-    affine,
-    calls,
-    complex,
-    control,
-    linalg,
-    memory,
-    reductions,
-    tensor,
-    vector,
-    vector_memory,
-    vector_reductions,
-    views,
-)
+from actiondbg.validation.dialects import affine, control, memory, tensor, vector_memory
 from actiondbg.validation.domain import Domain, NotInterpreted
 from actiondbg.validation.machine import Buffer, Machine, Outcome, RuntimeValue
 from actiondbg.validation.program import Module
 
-# Modules that register the meaning of operations when they are imported.
-DIALECTS = (
-    *(affine, calls, control, memory, reductions, views),
-    *(complex, linalg, tensor, vector, vector_memory, vector_reductions),
-)
+# They, and the modules that they import, register the meaning of operations.
+DIALECTS = (affine, control, memory, tensor, vector_memory)
 
 
 def run_function(
@@ -42,9 +26,17 @@ def run_function(
 ) -> Outcome:
     """Run a function of a module; see ``Machine``.
 
-    The memory of some globals is in the outcome though the function may leave them alone.
+    Args:
+        module: the program.
+        symbol: the function.
+        arguments: what it is called with.
+        domain: of the scalars.
+        steps: the most operations that are run, and elements that are made.
+        entry_globals: memory of globals at the beginning, by symbol; others have their initial
+            values.
+        shown: globals whose memory is in the outcome though the function may leave them alone.
     """
-    machine = Machine(module, domain, steps=steps, entry_globals=entry_globals)
+    machine = Machine(module, domain, steps, dict(entry_globals or {}))
     for name in shown:
         with suppress(NotInterpreted):  # a function that touches it raises it again
             memory.global_buffer(machine, name)

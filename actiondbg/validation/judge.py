@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from actiondbg.errors import ActiondbgError
-from actiondbg.validation.contexts import in_module
-from actiondbg.validation.judgement import Judgement, Limits, Query
+from actiondbg.validation.judgement import Judgement, Limits, Query, in_module
 from actiondbg.validation.program import Module, Pair, is_same, references, walk
 from actiondbg.validation.reading import ProgramReader
 from actiondbg.validation.trial import KnownPieces, Trial, make_runner, reason

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
+from actiondbg.ir.aliases import without_aliases
+from actiondbg.ir.tree.scanner import BrokenText, scan
 from actiondbg.validation.inputs import INDEX_BITS, Input
 
 Verdict = Literal["equivalent", "different", "unknown"]
@@ -15,81 +19,51 @@ Evidence = Literal["none", "proof", "execution"]
 
 @dataclass(frozen=True, slots=True)
 class Counterexample:
-    """An input on which before and after differ.
+    """An input on which before and after differ."""
 
-    Args:
-        input: of the function.
-        difference: what differs, with both values.
-        confirmed: by which second way; empty if there was none.
-        tests: a program each, before and after, that calls the function with the input and prints
-            what it does; empty if none can be made.
-    """
-
-    input: Input
-    difference: str
-    confirmed: str = ""
+    input: Input  # of the function
+    difference: str  # what differs, with both values
+    confirmed: str = ""  # by which second way; empty if there was none
+    # A program each, before and after, that calls the function with the input and prints what it
+    # does; empty if none can be made.
     tests: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Nest:
-    """An operation with regions, such as a loop nest.
+    """An operation with regions, such as a loop nest."""
 
-    Args:
-        name: of the operation.
-        number: among those of its name in the function, in the order of the text, from 0.
-        total: how many of its name the function has.
-    """
-
-    name: str
-    number: int
-    total: int
+    name: str  # of the operation
+    number: int  # among those of its name in the function, in the order of the text, from 0
+    total: int  # how many of its name the function has
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Whether a function does after an action what it did before.
+    """Whether a function does after an action what it did before."""
 
-    Args:
-        symbol: of the function.
-        verdict: "unknown" with the reason in ``detail``.
-        evidence: for it.
-        detail: how thoroughly it was examined, what differs, or why nothing is known.
-        inputs: the number of inputs with defined behaviour on which it was run.
-        counterexample: of a different function.
-        seconds: spent on it.
-        is_doubted: it is unknown as no caller of the function differs, though the function does.
-        nests: of a different function, the outermost ones before the action that are not the same
-            after it.
-    """
-
-    symbol: str
-    verdict: Verdict
-    evidence: Evidence
-    detail: str
-    inputs: int = 0
-    counterexample: Counterexample | None = None
-    seconds: float = 0.0
+    symbol: str  # of the function
+    verdict: Verdict  # "unknown" with the reason in ``detail``
+    evidence: Evidence  # for it
+    detail: str  # how thoroughly it was examined, what differs, or why nothing is known
+    inputs: int = 0  # the number of inputs with defined behaviour on which it was run
+    counterexample: Counterexample | None = None  # of a different function
+    seconds: float = 0.0  # spent on it
+    # Of a different function, the outermost ones before the action that are not the same after it.
     nests: tuple[Nest, ...] = ()
+    # It is unknown as no caller of the function differs, though the function does.
     is_doubted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """The IR before and after an action.
+    """The IR before and after an action."""
 
-    Args:
-        before: a module, or a function.
-        after: likewise.
-        symbol: of the function; empty if the texts are modules.
-        module: the module around the function, for what it calls; empty if unknown.
-        suspect: the pass that made the change; empty if unknown. No lowering with it is believed.
-    """
-
-    before: str
-    after: str
-    symbol: str = ""
-    module: str = ""
+    before: str  # a module, or a function
+    after: str  # likewise
+    symbol: str = ""  # of the function; empty if the texts are modules
+    module: str = ""  # the module around the function, for what it calls; empty if unknown
+    # The pass that made the change; empty if unknown. No lowering with it is believed.
     suspect: str = ""
 
     @property
@@ -107,28 +81,54 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much a judgement may cost, and with what it is made.
+    """How much a judgement may cost, and with what it is made."""
 
-    Args:
-        tool: the debugged tool, beside which mlir-opt and mlir-runner are looked for.
-        scratch: a folder for files; empty for no real runs.
-        inputs: the number of inputs with defined behaviour to run.
-        seconds: for a function, all ways together.
-        steps: for a run.
-        aliased: whether memref arguments of a type may overlap.
-        index_bits: arguments of type index are signed numbers of so many bits.
-        may_be_poison: whether arguments may be poison, as those of a piece of a function.
-    """
-
-    tool: str = ""
-    scratch: str = ""
-    inputs: int = 48
-    seconds: float = 20.0
-    steps: int = 200_000
-    aliased: bool = False
-    index_bits: int = INDEX_BITS
+    tool: str = ""  # the debugged tool, beside which mlir-opt and mlir-runner are looked for
+    scratch: str = ""  # a folder for files; empty for no real runs
+    inputs: int = 48  # the number of inputs with defined behaviour to run
+    seconds: float = 20.0  # for a function, all ways together
+    steps: int = 200_000  # for a run
+    aliased: bool = False  # whether memref arguments of a type may overlap
+    index_bits: int = INDEX_BITS  # arguments of type index are signed numbers of so many bits
+    # Whether arguments may be poison, as those of a piece of a function.
     may_be_poison: bool = False
 
     def seconds_for(self, query: Query) -> float:
         """Return the seconds for all functions of a query."""
         return self.seconds * query.functions
+
+
+_SYMBOL = re.compile(r"@([\w$.-]+)")
+
+
+def in_module(function: str, symbol: str, module: str) -> str:
+    """Return a module with a function in place of the one with its symbol; all are texts."""
+    text = without_aliases(function)
+    others = _referred(text, symbol, _operations(module)) if module else []
+    return "\n".join(("module {", *others, text, "}"))
+
+
+def _referred(text: str, symbol: str, operations: dict[str, str]) -> list[str]:
+    """Return the operations to which a text refers, and those to which they refer."""
+    found: dict[str, str] = {symbol: ""}
+    left = [text]
+    while left:
+        for name in _SYMBOL.findall(left.pop()):
+            if name not in found and name in operations:
+                found[name] = operations[name]
+                left.append(operations[name])
+    return [each for each in found.values() if each]
+
+
+@lru_cache(8)
+def _operations(module: str) -> dict[str, str]:
+    """Return the texts of the operations in a module by their symbols."""
+    try:
+        tree = scan(without_aliases(module), "the module", partial=True).tree
+    except BrokenText:
+        return {}
+    return {
+        symbol: tree.text_of(at)
+        for at, symbol in tree.symbols.items()
+        if not tree.is_module(at) and tree.is_module(tree.parents[at])
+    }

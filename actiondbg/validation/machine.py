@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from inspect import signature
 from math import prod
 from typing import Any
 
@@ -35,6 +36,13 @@ class Elements:
     shape: tuple[int, ...]
     items: Sequence[Scalar]  # scalars, row by row
     element: ScalarType
+
+    def with_items(self, changed: Mapping[int, Scalar] | Iterable[tuple[int, Scalar]]) -> Elements:
+        """Return the same with other items at some places."""
+        items = list(self.items)
+        for at, item in dict(changed).items():
+            items[at] = item
+        return Elements(self.shape, items, self.element)
 
 
 @dataclass(eq=False, slots=True)
@@ -146,13 +154,25 @@ class Terminated:
     operands: list[RuntimeValue]
 
 
-Handler = Callable[["Machine", Operation], Results]
-_HANDLERS: dict[str, Handler] = {}
+Handler = Callable[..., Results]  # of the machine, the operation, and operands
+
+
+@dataclass(frozen=True, slots=True)
+class _Meaning:
+    """A handler, with what it is given."""
+
+    handler: Handler
+    count: int | None  # of the operands; None for all
+    elements: tuple[int, ...]  # the places of the operands that must be vectors or tensors
+
+
+_MEANINGS: dict[str, _Meaning] = {}
 UNKNOWN = "any operation of which nothing is known"
 # Dialects whose operations, if they have no meaning of their own, the domain applies to scalars.
 _SCALAR_DIALECTS = frozenset({"arith", "index", "math", "llvm"})
 _DIVISIONS = ("divsi", "divui", "remsi", "remui", "ceildivsi", "ceildivui", "floordivsi")
 _MAY_TRAP = frozenset(f"arith.{name}" for name in _DIVISIONS)
+_MOST_CALLS = 64  # nested in each other
 TERMINATORS = frozenset(
     {
         "func.return",
@@ -175,60 +195,44 @@ TERMINATORS = frozenset(
 def handles(*names: str) -> Callable[[Handler], Handler]:
     """Register a function as the meaning of operations.
 
-    It is given the machine and the operation, and returns a value for each result; for a branch the
-    block to go on with, and its arguments.
+    It is given the machine, the operation, and what the first operands are, as many as it has
+    parameters for; where one of these is annotated as ``Elements``, the operand must be so. It
+    returns a value for each result; for a branch the block to go on with, and its arguments.
     """
 
     def register(handler: Handler) -> Handler:
+        given = list(signature(handler).parameters.values())[2:]
+        takes_all = any(each.kind is each.VAR_POSITIONAL for each in given)
+        elements = tuple(at for at, each in enumerate(given) if each.annotation == "Elements")
         for name in names:
-            assert name not in _HANDLERS, name
-            _HANDLERS[name] = handler
+            assert name not in _MEANINGS, name
+            _MEANINGS[name] = _Meaning(handler, None if takes_all else len(given), elements)
         return handler
 
     return register
 
 
+@dataclass(eq=False)
 class Machine:
-    """Runs functions of a module.
+    """Runs functions of a module."""
 
-    Args:
-        module: the program.
-        domain: of the scalars.
-        steps: the most operations that are run, and elements that are made.
-        entry_globals: memory of globals at the beginning, by symbol; others have their
-            initial values.
-
-    Attributes:
-        frame: the values of the function that runs, of which its regions are a part.
-        escaped: memory that the world outside knows of, beside that of globals.
-        allocas: memory that the functions which are running made for themselves.
-        calls_outside: how often the world outside had a chance to change.
-        parallel: the parallel loops that run, from the outermost one.
-    """
-
-    _MOST_CALLS = 64  # nested in each other
-
-    def __init__(
-        self,
-        module: Module,
-        domain: Domain,
-        *,
-        steps: int = 200_000,
-        entry_globals: dict[str, Buffer] | None = None,
-    ) -> None:
-        self.frame: dict[Value, RuntimeValue] = {}
-        self.module = module
-        self.domain = domain
-        self.events: list[Event] = []
-        self.globals: dict[str, Buffer] = dict(entry_globals or {})
-        self.unknown: set[str] = set()
-        self.escaped: list[Buffer] = []
-        self.allocas: list[Buffer] = []
-        self.calls_outside = 0
-        self.parallel: list[Any] = []
-        self._used: frozenset[Value] | None = None
-        self._left = steps
-        self._depth = 0
+    module: Module  # the program
+    domain: Domain  # of the scalars
+    steps: int = 200_000  # operations that may still be run, and elements that may be made
+    # Memory of globals, by symbol; one that is not there yet has its initial value.
+    globals: dict[str, Buffer] = field(default_factory=dict[str, Buffer])
+    # The values of the function that runs, of which its regions are a part.
+    frame: dict[Value, RuntimeValue] = field(default_factory=dict[Value, RuntimeValue])
+    events: list[Event] = field(default_factory=list[Event])
+    unknown: set[str] = field(default_factory=set[str])  # see ``Outcome``
+    # Memory that the world outside knows of, beside that of globals.
+    escaped: list[Buffer] = field(default_factory=list[Buffer])
+    # Memory that the functions which are running made for themselves.
+    allocas: list[Buffer] = field(default_factory=list[Buffer])
+    calls_outside: int = 0  # how often the world outside had a chance to change
+    parallel: list[Any] = field(default_factory=list[Any])  # loops that run, the outermost first
+    _used: frozenset[Value] | None = None
+    _depth: int = 0  # of calls
 
     def run(self, symbol: str, arguments: Sequence[RuntimeValue]) -> Outcome:
         """Call a function from outside.
@@ -258,7 +262,7 @@ class Machine:
         if function.body is None:
             raise NotInterpreted(f"@{function.symbol} has no body")
         self._depth += 1
-        if self._depth > self._MOST_CALLS:
+        if self._depth > _MOST_CALLS:
             raise OutOfBudget("calls are nested too deeply")
         callers, self.frame = self.frame, {}
         try:
@@ -314,8 +318,8 @@ class Machine:
         Raises:
             OutOfBudget: none are left.
         """
-        self._left -= steps
-        if self._left < 0:
+        self.steps -= steps
+        if self.steps < 0:
             raise OutOfBudget("the run takes too many steps")
 
     def _block(self, block: Block) -> Terminated | tuple[Block, Sequence[RuntimeValue]]:
@@ -337,14 +341,17 @@ class Machine:
         Raises:
             NotInterpreted: it has no meaning here, or an operand has another type than it should.
         """
-        handler = _HANDLERS.get(operation.name)
-        if handler is None:
+        meaning = _MEANINGS.get(operation.name)
+        if meaning is None:
             has_parts = operation.regions or operation.successors
             if not has_parts and operation.name.partition(".")[0] in _SCALAR_DIALECTS:
                 return self.elementwise(operation, self.all(operation.operands))
-            handler = _HANDLERS[STRUCTURED if operation.is_structured else UNKNOWN]
+            meaning = _MEANINGS[STRUCTURED if operation.is_structured else UNKNOWN]
+        operands = self.all(operation.operands[: meaning.count])
+        for at in meaning.elements:
+            elements(operands[at], operation)
         try:
-            return handler(self, operation)
+            return meaning.handler(self, operation, *operands)
         except UndefinedBehaviour as error:
             error.operation = error.operation or operation.name
             raise
@@ -411,6 +418,18 @@ class Machine:
             items = [self.domain.constant(each, element) for each in value.values]
             return Elements(shape, items * count if value.is_splat else items, element)
         raise NotInterpreted(f"a constant of type {type}")
+
+
+def elements(value: RuntimeValue, operation: Operation) -> Elements:
+    """Return an operand that must be a vector, or a tensor.
+
+    Raises:
+        NotInterpreted: it is something else.
+    """
+    if not isinstance(value, Elements):
+        kind = "tensor" if operation.name.startswith("tensor.") else "vector"
+        raise NotInterpreted(f"{operation.name} of another value than a {kind}")
+    return value
 
 
 def _scalar_type(type: Type, operation: Operation) -> IntegerType | FloatType:

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from actiondbg.validation.affine import AffineMap
-from actiondbg.validation.flags import fast_math
+from actiondbg.validation.domain import fast_math, reduction_kind
 from actiondbg.validation.program import (
     MAPS,
     Attribute,
     Function,
     Module,
-    OpaqueAttribute,
     Operation,
     called,
     walk,
@@ -33,20 +32,20 @@ _EXTREMES = frozenset({"maximumf", "minimumf", "maxnumf", "minnumf"})
 _OPEN_ZEROS = re.compile(r"(?:arith\.)?(?:max|min)numf|llvm\.intr\.(?:max|min)num|complex\.mul")
 # Of one result only, by IEEE 754 or because it is an integer. Not so math.fma, which is expanded to
 # a product and a sum.
-_EXACT_MATH = frozenset(
-    {
-        *("math.absf", "math.copysign", "math.sqrt", "math.ceil", "math.floor"),
-        *("math.trunc", "math.round", "math.roundeven", "math.isfinite", "math.isinf"),
-        *("math.isnan", "math.isnormal"),
-    }
-)
-_EXACT_COMPLEX = frozenset(
-    f"complex.{name}"
-    for name in (
-        *("add", "sub", "mul", "neg", "conj", "eq", "neq", "create", "re", "im", "constant"),
-        "bitcast",
-    )
-)
+_EXACT = {
+    "math": frozenset(
+        {
+            *("absf", "copysign", "sqrt", "ceil", "floor", "trunc", "round", "roundeven"),
+            *("isfinite", "isinf", "isnan", "isnormal"),
+        }
+    ),
+    "complex": frozenset(
+        {
+            *("add", "sub", "mul", "neg", "conj", "eq", "neq", "create", "re", "im", "constant"),
+            "bitcast",
+        }
+    ),
+}
 _LLVM_APPROXIMATED = re.compile(
     r"llvm\.intr\.(?:fma|fmuladd|exp\w*|log\w*|pow|powi|a?sinh?|a?cosh?|a?tanh?|atan2|sincos"
     r"|vector\.reduce\.f(?:add|mul)|matrix\.multiply)"
@@ -188,11 +187,9 @@ def _is_open(operation: Operation) -> bool:
         return not _is_orderless(operation)
     if not _has_floats(operation):
         return False
-    dialect = name.partition(".")[0]
-    if dialect == "math":
-        return name not in _EXACT_MATH
-    if dialect == "complex":
-        return name not in _EXACT_COMPLEX
+    dialect, _, short = name.partition(".")
+    if dialect in _EXACT:
+        return short not in _EXACT[dialect]
     if dialect == "linalg":
         return _is_open_linalg(operation)
     if dialect == "llvm":
@@ -201,13 +198,10 @@ def _is_open(operation: Operation) -> bool:
         return not _ORDERLESS_KINDS.issuperset(_kinds(operation, "reductions"))
     if name == "vector.outerproduct" and len(operation.operands) == 2:  # nothing is added
         return False
-    return bool(_VECTOR_REDUCTIONS.fullmatch(name)) and _kind(operation) not in _EXTREMES
-
-
-def _kind(operation: Operation) -> str:
-    """Return how a reduction of vectors combines: ``add``, ``maxnumf``."""
-    kind = operation.attributes.get("kind")
-    return kind.text.partition("<")[2].rstrip("> ") if isinstance(kind, OpaqueAttribute) else "add"
+    return (
+        bool(_VECTOR_REDUCTIONS.fullmatch(name))
+        and reduction_kind(operation.attributes) not in _EXTREMES
+    )
 
 
 def _is_open_linalg(operation: Operation) -> bool:
@@ -247,7 +241,7 @@ def _has_open_zeros(operation: Operation) -> bool:
     if _OPEN_ZEROS.fullmatch(operation.name):
         return True
     if _VECTOR_REDUCTIONS.fullmatch(operation.name):
-        return bool(_OPEN_ZEROS.fullmatch(_kind(operation)))
+        return bool(_OPEN_ZEROS.fullmatch(reduction_kind(operation.attributes)))
     if operation.name == "affine.parallel":
         return not _OPEN_ZERO_KINDS.isdisjoint(_kinds(operation, "reductions"))
     return operation.name == "memref.atomic_rmw" and bool(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from math import prod
@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 from actiondbg.support.counts import counted
 from actiondbg.validation.agreement import NO_MEMORY, Run, disagreement
-from actiondbg.validation.concrete.domain import Concrete
-from actiondbg.validation.congruence import Uncut, cuts
+from actiondbg.validation.concrete import Concrete
 from actiondbg.validation.domain import (
     NotInterpreted,
     OpenRace,
@@ -24,10 +23,15 @@ from actiondbg.validation.domain import (
     UndefinedBehaviour,
     Unsettled,
 )
-from actiondbg.validation.execution.confirmation import annotated, confirm
+from actiondbg.validation.execution.comparison import (
+    Differs,
+    NotRun,
+    annotated,
+    confirm,
+    judge_by_running,
+)
 from actiondbg.validation.execution.harness import Test
 from actiondbg.validation.execution.runner import Executed, Runner
-from actiondbg.validation.execution.whole_program import Differs, NotRun, judge_by_running
 from actiondbg.validation.inputs import (
     Choice,
     Input,
@@ -46,6 +50,7 @@ from actiondbg.validation.judgement import (
     Nest,
     Verdict,
 )
+from actiondbg.validation.pieces import NotScaled, Uncut, cuts, scaled
 from actiondbg.validation.program import (
     Function,
     Module,
@@ -63,13 +68,7 @@ from actiondbg.validation.program import (
 from actiondbg.validation.proof.exploration import Limits as ProofLimits
 from actiondbg.validation.proof.refinement import Proved, Refuted, prove
 from actiondbg.validation.proof.refinement import Verdict as ProofVerdict
-from actiondbg.validation.scaling import NotScaled, scaled
-from actiondbg.validation.strictness import (
-    PARALLEL_LOOPS,
-    Strictness,
-    strictness,
-    unchecked,
-)
+from actiondbg.validation.strictness import PARALLEL_LOOPS, strictness, unchecked
 from actiondbg.validation.types import INDEX, INDEX_WIDTH, ShapedType
 
 # Small pieces first; the depth is that of operations before the values that both versions have.
@@ -119,33 +118,23 @@ class _Endless(OutOfBudget):
     """The run after takes too long, and the one before does not."""
 
 
+@dataclass
 class Trial:
-    """Judges a function before and after an action.
+    """Judges a function before and after an action."""
 
-    Args:
-        pair: the function.
-        limits: of the judgement.
-        runner: of lowered programs; None for no real runs.
-        known: pieces of functions that are equivalent, to which new ones are added.
-    """
+    _pair: Pair  # the function
+    _limits: Limits  # of the judgement
+    _runner: Runner | None = None  # of lowered programs; None for no real runs
+    # Pieces of functions that are equivalent, to which new ones are added.
+    _known: KnownPieces = field(default_factory=KnownPieces)
+    _inputs: int = 0
+    _alias: str = ""
+    _undefined: str = ""  # why the last input has no defined behaviour before
 
-    def __init__(
-        self,
-        pair: Pair,
-        limits: Limits,
-        runner: Runner | None = None,
-        known: KnownPieces | None = None,
-    ) -> None:
-        self._pair = pair
-        self._known: KnownPieces = {} if known is None else known
-        self._limits = limits
-        self._runner = runner
-        self._strictness: Strictness = strictness(pair.before, pair.after, pair.symbol)
+    def __post_init__(self) -> None:
+        self._strictness = strictness(self._pair.before, self._pair.after, self._pair.symbol)
         self._start = time.monotonic()
-        self._inputs = 0
-        self._alias = ""
-        self._undefined = ""  # why the last input has no defined behaviour before
-        self._source_steps = limits.steps
+        self._source_steps = self._limits.steps
 
     def judge(self) -> Judgement:
         """Return the judgement."""
@@ -478,16 +467,14 @@ class Trial:
             # The solver shares the meaning of all but scalars: it is no second way against runs.
             is_refuted = confirmation.verdict == "same" and not found.is_undefined
         if not confirmed and not is_refuted:
-            confirmed = self._confirmed_by_proof()
+            proved = self._proved()
+            if isinstance(proved, Refuted):
+                confirmed = f"confirmed by the solver: {proved.where}"
         if not confirmed:
             detail = f"interpreted to differ ({found.where}), which is not confirmed: {doubt}"
             return self._judgement("unknown", "execution", detail)
         counterexample = Counterexample(found.input, found.where, confirmed, tests)
         return self._judgement("different", "execution", found.where, counterexample)
-
-    def _confirmed_by_proof(self) -> str:
-        found = self._proved()
-        return f"confirmed by the solver: {found.where}" if isinstance(found, Refuted) else ""
 
     def _proved(self) -> ProofVerdict:
         limits = ProofLimits(

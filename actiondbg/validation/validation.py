@@ -1,28 +1,454 @@
-"""The validation of a run: the ends of its passes, then the inside of the first guilty one."""
+"""The validation of a run: the ends of its passes, then the inside of the first guilty one.
+
+What is judged are the actions that changed IR, with the IR before and after each.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
+from actiondbg.analysis.pipeline import is_adaptor
+from actiondbg.analysis.textual_pipelines import Element, parse_pipeline
+from actiondbg.bisection.command_runner import CommandRunner
+from actiondbg.bisection.reduction.reduction import reduce_input
 from actiondbg.comparison.side import Side, run_side
 from actiondbg.errors import ActiondbgError
-from actiondbg.protocol.tags import CONVERSION_TAG, ITERATION_TAG, PASS_TAG, PATTERN_TAG
+from actiondbg.protocol.tags import CONVERSION_TAG, FOLD_TAG, ITERATION_TAG, PASS_TAG, PATTERN_TAG
 from actiondbg.support.atomic_directory import made_folder
 from actiondbg.support.atomic_write import write_whole
 from actiondbg.support.scratch_directory import scratch_directory
-from actiondbg.validation.judgement import Judgement, Limits, Query, Verdict
-from actiondbg.validation.narrowing import Narrowed, narrow
-from actiondbg.validation.steps import Rerun, Step, Steps
+from actiondbg.validation.judgement import Judgement, Limits, Query, Verdict, in_module
 from actiondbg.validation.workers import Numbered, Workers
 
 if TYPE_CHECKING:
+    from actiondbg.recording.format.arrow import Table
     from actiondbg.recording.recording import Recording
+    from actiondbg.recording.tables.snapshots import Snapshot
+
+_STEP_COLUMNS = ["ordinal", "tag", "name", "op", "file", "line", "col", "function"]
+_COLUMNS = (*_STEP_COLUMNS, "parent")
+_MODULE = "builtin.module"
+_MODULE_WEIGHT = 4  # it has several functions
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An action that changed IR."""
+
+    ordinal: int  # its number
+    tag: str  # its kind
+    name: str  # its subject
+    op: str | None  # the name of its operation, or None
+    file: str | None  # of the operation's location, or None
+    line: int | None  # in it, from 1, or None
+    col: int | None  # likewise
+    function: str | None  # the symbol of the function around the operation, or None
+
+    @property
+    def is_pass(self) -> bool:
+        return self.tag == PASS_TAG
+
+    @property
+    def is_own_pass(self) -> bool:
+        """Whether it is a pass, and no adaptor."""
+        return self.is_pass and not is_adaptor(self.name)
+
+    @property
+    def weight(self) -> int:
+        """How long it takes to judge it, about, among the others of a run."""
+        return _MODULE_WEIGHT if self.op == _MODULE else 1
+
+    def __str__(self) -> str:
+        name = f" ({self.name})" if self.name else ""
+        place = f" on {self.op}" if self.op else ""
+        where = f" at {self.file}:{self.line}:{self.col}" if self.file and self.line else ""
+        return f"#{self.ordinal} {self.tag}{name}{place}{where}"
+
+
+# Runs the tool again: returns a recording with the IR of functions around some actions, which may
+# be cut off after some seconds; None if there is none.
+Rerun: TypeAlias = "Callable[[range, float], Recording | None]"
+
+
+class Steps:
+    """The changing actions of a recording with the IR of functions.
+
+    Args:
+        recording: made with ``--ir function``, or with ``--ir pass``.
+        rerun: records the IR inside a pass, for a recording made with ``--ir pass``. Without it the
+            actions inside passes are not known.
+    """
+
+    def __init__(self, recording: Recording, rerun: Rerun | None = None) -> None:
+        self._recording = recording
+        self._rerun = rerun
+        self._texts = [_Texts(recording)]
+        self._looked_into: list[range] = []
+
+    @cached_property
+    def passes(self) -> list[Step]:
+        """Passes that changed IR, also those in others, in order.
+
+        Of a run without passes, the outermost actions that changed IR.
+        """
+        found = [each for each in self._steps.values() if each.is_own_pass]
+        return found or self._nested[0]
+
+    def look_into(self, step: Step, seconds: float) -> int:
+        """Make the actions in a pass known; returns how many changing ones are not.
+
+        The seconds are for another run of the tool; none is made without any.
+        """
+        is_open = self._recording.header.ir == "pass" and step.is_pass
+        if not is_open or any(step.ordinal in each for each in self._looked_into):
+            return 0
+        ordinals = range(step.ordinal, self._last_in(step.ordinal) + 1)
+        self._looked_into.append(ordinals)
+        open_actions = self._changing - self._steps.keys()
+        changing = [each for each in ordinals if each in open_actions]
+        if not changing:
+            return 0
+        recording = None
+        if self._rerun is not None and seconds > 0:
+            recording = self._rerun(ordinals, seconds)
+        known = 0
+        if recording is not None:
+            again = recording.table("actions", ["parent"])["parent"].to_pylist()
+            is_same = [each or 0 for each in again] == list(self._parents.values())[: len(again)]
+            known = len(again) if is_same else 0
+        if recording is not None and known:
+            self._texts.append(_Texts(recording))
+            for name in ("_steps", "_nested"):
+                self.__dict__.pop(name, None)
+        return sum(each > known for each in changing)
+
+    def inside(self, step: Step) -> list[Step]:
+        """Return the changing actions directly in an action, in order.
+
+        Folds outside of a greedy iteration are left out: the code around them goes on with their
+        results, and the recorded IR after them has what that code did.
+        """
+        return [
+            each
+            for each in self._nested[step.ordinal]
+            if each.tag != FOLD_TAG or self._tags.get(self._parents[each.ordinal]) == ITERATION_TAG
+        ]
+
+    def queries(self, step: Step) -> Iterator[Query]:
+        """Yield the texts before and after an action, of each operation that was recorded."""
+        suspect = step.name if step.is_pass else self._pass_of(step)
+        for text in self._texts_of(step.ordinal):
+            before, after = text.snapshot.before, text.snapshot.after
+            if before is None or after is None:
+                continue
+            if text.op == _MODULE:
+                yield Query(before, after, suspect=suspect)
+            else:
+                symbol = text.symbol or step.function or ""
+                module = self._module_before(step.ordinal)
+                yield Query(before, after, symbol, module, suspect)
+
+    @property
+    def run_seconds(self) -> float:
+        """The time of the outermost actions."""
+        table = self._recording.table("actions", ["parent", "duration_ns"]).to_pylist()
+        return sum(row["duration_ns"] or 0 for row in table if not row["parent"]) / 1e9
+
+    def nest_lines(self, step: Step, judgement: Judgement) -> list[tuple[str, str, int]]:
+        """Return the changed nests of a function: the operation, its file and its line.
+
+        Nests are left out whose place is not certain, as earlier actions have made some.
+        """
+        found: list[tuple[str, str, int]] = []
+        for nest in judgement.nests:
+            rows = [
+                (row["line"], row["col"], row["file"])
+                for row in self._operation_rows
+                if row["op"] == nest.name
+                and row["function"] == judgement.symbol
+                and (row["created_by"] or 0) < step.ordinal <= (row["erased_by"] or step.ordinal)
+            ]
+            if len(rows) == nest.total and all(file and line for line, _, file in rows):
+                line, _, file = sorted(rows)[nest.number]
+                found.append((nest.name, file, line))
+        return found
+
+    @cached_property
+    def _operation_rows(self) -> list[dict[str, Any]]:
+        columns = ["op", "file", "line", "col", "function", "created_by", "erased_by"]
+        return self._recording.table("operations", columns).to_pylist()
+
+    def _pass_around(self, step: Step) -> int:
+        """Return the ordinal of the next pass around a step, or 0."""
+        ordinal = self._parents[step.ordinal]
+        while ordinal:
+            around = self._steps.get(ordinal)
+            if around is not None and around.is_own_pass:
+                return ordinal
+            ordinal = self._parents[ordinal]
+        return 0
+
+    def _pass_of(self, step: Step) -> str:
+        """Return the name of the pass around a step; "" if there is none."""
+        around = self._steps.get(self._pass_around(step))
+        return "" if around is None else around.name
+
+    def _module_before(self, ordinal: int) -> str:
+        """Return the text of the module that was recorded last before an action, or around it."""
+        while ordinal:
+            for text in self._texts_of(ordinal):
+                if text.op == _MODULE and text.snapshot.before:
+                    return text.snapshot.before
+            ordinal = self._parents[ordinal]
+        return ""
+
+    @cached_property
+    def _table(self) -> Table:
+        return self._recording.table("actions", [*_COLUMNS, "changed"])
+
+    def _of_all(self, name: str) -> Iterator[tuple[int, Any]]:
+        """Yield the ordinals of all actions, in order, with a column."""
+        return zip(*(self._table[each].to_pylist() for each in ("ordinal", name)), strict=True)
+
+    @cached_property
+    def _tags(self) -> dict[int, str]:
+        return dict(self._of_all("tag"))
+
+    @cached_property
+    def _parents(self) -> dict[int, int]:
+        return {ordinal: parent or 0 for ordinal, parent in self._of_all("parent")}
+
+    @cached_property
+    def _changing(self) -> set[int]:
+        return {ordinal for ordinal, changed in self._of_all("changed") if changed}
+
+    @cached_property
+    def _steps(self) -> dict[int, Step]:
+        held = set[int]().union(*(each.ordinals for each in self._texts))
+        places = [at for at, ordinal in enumerate(self._parents) if ordinal in held]
+        if not places:  # which have no type for Arrow
+            return {}
+        rows = self._table.select(_STEP_COLUMNS).take(places).to_pylist()
+        return {row["ordinal"]: Step(**row) for row in rows}
+
+    @cached_property
+    def _nested(self) -> defaultdict[int, list[Step]]:
+        """The steps directly in each one, and in 0 the outermost ones."""
+        found: defaultdict[int, list[Step]] = defaultdict(list)
+        for step in self._steps.values():
+            around = self._parents[step.ordinal]
+            while around and around not in self._steps:
+                around = self._parents[around]
+            found[around].append(step)
+        return found
+
+    def _last_in(self, ordinal: int) -> int:
+        """Return the last action in an action, or itself; the run has one thread."""
+        last = ordinal
+        while self._parents.get(last + 1, 0) >= ordinal:
+            last += 1
+        return last
+
+    def _texts_of(self, ordinal: int) -> list[_Text]:
+        """Return the IR around an action, of the first recording that has it."""
+        for each in self._texts:
+            if found := each.of(ordinal):
+                return found
+        return []
+
+
+class _Text(NamedTuple):
+    """Recorded IR: its operation, the symbol of its function, and the texts."""
+
+    op: str
+    symbol: str
+    snapshot: Snapshot
+
+
+class _Texts:
+    """The recorded IR of a recording."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+
+    @cached_property
+    def ordinals(self) -> set[int]:
+        """The actions of which IR is recorded."""
+        return set(self._recording.table("ir", ["ordinal"])["ordinal"].to_pylist())
+
+    def of(self, ordinal: int) -> list[_Text]:
+        """Return the IR around an action."""
+        if ordinal not in self.ordinals:
+            return []
+        return [
+            _Text(*self._operations.get(each.operation, ("", "")), each)
+            for each in self._recording.snapshots(ordinal)
+        ]
+
+    @cached_property
+    def _operations(self) -> dict[int, tuple[str, str]]:
+        table = self._recording.table("operations", ["operation", "op", "function"])
+        return {
+            row["operation"]: (row["op"] or "", row["function"] or "") for row in table.to_pylist()
+        }
+
+
+# --- the smallest program on which a guilty pass shows its fault ---
+
+
+_UNREGISTERED = "allow-unregistered-dialect"
+_SECONDS = 5.0  # for a run of the tool
+# A smaller program may loop forever: it has so many times the seconds of the program that differed
+# fastest, and a few more.
+_TIMES_FASTEST = 2.0
+_MORE_SECONDS = 0.5
+_PIPELINE = "pass-pipeline"
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowed:
+    """A reduced program."""
+
+    text: str  # of the program
+    pipeline: str  # of the pass alone
+    judgement: Judgement  # of the function that differs
+
+
+def narrow(
+    argv: Sequence[str],
+    step: Step,
+    query: Query,
+    *,
+    limits: Limits,
+    folder: Path,
+    seconds: float,
+    progress: Callable[[str], None] | None = None,
+) -> Narrowed | None:
+    """Reduce the program before a pass, as long as the pass makes something else of it.
+
+    Args:
+        argv: the command line that the pass was in.
+        step: the pass.
+        query: the IR before and after it.
+        limits: of a judgement.
+        folder: an empty one, for files.
+        seconds: the time limit.
+        progress: called with a line for each smaller program.
+
+    Returns:
+        The smallest program; None if the pass alone does not show its fault, or the tool cannot run
+        it alone.
+    """
+    pipeline = pipeline_of(argv, step)
+    if pipeline is None:
+        return None
+    folder.mkdir(exist_ok=True)
+    original = folder / "before.mlir"
+    text = in_module(query.before, query.symbol, query.module) if query.symbol else query.before
+    original.write_text(text, encoding="utf-8")
+    with Workers(1) as workers:
+        options = [word for word in argv if word.lstrip("-") == _UNREGISTERED]
+        words = [limits.tool, *options, f"--{_PIPELINE}={pipeline}"]
+        attempt = _Attempt(words, limits, CommandRunner(folder), workers, step.name)
+        if not attempt.differs(original):
+            return None
+        reduced = reduce_input(
+            original, attempt.differs, progress, directory=folder, seconds=seconds
+        )
+        attempt.judge(reduced.path, float("inf"))  # the last attempt was another one
+    if attempt.judgement is None:
+        return None
+    return Narrowed(reduced.path.read_text(encoding="utf-8"), pipeline, attempt.judgement)
+
+
+@dataclass
+class _Attempt:
+    """Runs a pass on programs, and judges what it makes of them.
+
+    Attributes:
+        judgement: of the last program, of the function that differs.
+    """
+
+    words: list[str]  # the command line that runs the pass, without the program
+    limits: Limits  # of each judgement
+    commands: CommandRunner
+    workers: Workers
+    suspect: str  # the pass
+    judgement: Judgement | None = None
+    _enough: float = float("inf")  # seconds for a judgement
+
+    def differs(self, path: Path) -> bool:
+        """Whether the pass makes a program that does something else, as is soon seen."""
+        taken = self.judge(path, self._enough)
+        if self.judgement is None:
+            return False
+        self._enough = min(self._enough, _TIMES_FASTEST * taken + _MORE_SECONDS)
+        return True
+
+    def judge(self, path: Path, seconds: float) -> float:
+        """Judge what the pass makes of a program, in a time limit; return the seconds taken."""
+        self.judgement = None
+        output = path.with_suffix(".after.mlir")
+        command = [*self.words, str(path), "-o", str(output)]
+        try:
+            done = self.commands.run(command, None, _SECONDS)
+        except OSError:
+            return 0.0
+        if done.status != 0:
+            return 0.0
+        texts = (each.read_text(encoding="utf-8", errors="replace") for each in (path, output))
+        query = Query(*texts, suspect=self.suspect)
+        asked = Numbered(0, query, min(seconds, self.limits.seconds_for(query)))
+        ((_, found),) = self.workers.answers([asked], self.limits)
+        different = (each for each in found if each.verdict == "different")
+        self.judgement = next(different, None)
+        return sum(each.seconds for each in found)
+
+
+def pipeline_of(argv: Sequence[str], step: Step) -> str | None:
+    """Return the pipeline of a pass alone, with the options that a command line gives it.
+
+    None if the command line does not name the pass, or names it several times.
+    """
+    found = set(_named(argv, step.name))
+    if len(found) != 1:
+        return None
+    (element,) = found
+    if step.op in (None, "builtin.module"):
+        return f"builtin.module({element})"
+    return f"builtin.module({step.op}({element}))"
+
+
+def _named(argv: Sequence[str], name: str) -> Iterator[Element]:
+    """Yield the passes of a name on a command line."""
+    for at, word in enumerate(argv):
+        option, _, value = word.lstrip("-").partition("=")
+        if not word.startswith("-"):
+            continue
+        if option == name:
+            yield Element(name, value)
+        elif option == _PIPELINE:
+            pipeline = parse_pipeline(value or " ".join(argv[at + 1 : at + 2]))
+            yield from () if pipeline is None else _inside(pipeline, name)
+
+
+def _inside(element: Element, name: str) -> Iterator[Element]:
+    if element.name == name and element.inner is None:
+        yield element
+    for inner in element.inner or ():
+        yield from _inside(inner, name)
+
+
+# --- the run ---
+
 
 # Actions in a pattern are a part of it. Those in a conversion take effect at its end.
 _WHOLE = (PATTERN_TAG, CONVERSION_TAG)
@@ -124,44 +550,37 @@ Stage = Literal["passes", "run", "actions", "programs"]
 Progress = Callable[[Stage, int, int], None]
 
 
+def _ignore(stage: Stage, done: int, total: int) -> None:
+    """Show no progress."""
+
+
+@dataclass
 class Validator:
     """Validates the actions of a recorded run.
-
-    Args:
-        side: the run, with the IR of functions around all actions, or around passes.
-        workers: judge.
-        rerun: records the IR inside a pass, for a run with the IR around passes.
-        limits: of each judgement.
-        is_fair: whether the ends of all passes are judged in a multiple of the run, see the page of
-            validate: each has its share.
-        budget: seconds for the actions in passes.
-        progress: is told.
 
     Attributes:
         steps: the changing actions.
         result: so far, also after Ctrl-C.
     """
 
-    def __init__(
-        self,
-        side: Side,
-        workers: Workers,
-        *,
-        rerun: Rerun | None = None,
-        limits: Limits | None = None,
-        is_fair: bool = True,
-        budget: float = 120.0,
-        progress: Progress | None = None,
-    ) -> None:
-        self.steps = Steps(side.recording, rerun)
-        self.result = Validation(side.status, side.recording.cut)
-        self._argv = side.argv
-        self._limits = limits or Limits()
-        self._is_fair = is_fair
-        self._workers = workers
-        self._budget = budget
-        self._progress = progress or _ignore
-        self._known: dict[bytes, tuple[Judgement, ...]] = {}  # by the digest of the query
+    side: Side  # the run, with the IR of functions around all actions, or around passes
+    workers: Workers  # judge
+    _: KW_ONLY
+    rerun: Rerun | None = None  # records the IR inside a pass, for a run with the IR around passes
+    limits: Limits = field(default_factory=Limits)  # of each judgement
+    # Whether the ends of all passes are judged in a multiple of the run, see the page of validate:
+    # each has its share.
+    is_fair: bool = True
+    budget: float = 120.0  # seconds for the actions in passes
+    progress: Progress = _ignore  # is told
+    # By the digest of the query.
+    _known: dict[bytes, tuple[Judgement, ...]] = field(
+        default_factory=dict[bytes, tuple[Judgement, ...]]
+    )
+
+    def __post_init__(self) -> None:
+        self.steps = Steps(self.side.recording, self.rerun)
+        self.result = Validation(self.side.status, self.side.recording.cut)
 
     def validate(self) -> Validation:
         """Judge the passes, and the actions in the first that is not equivalent."""
@@ -175,13 +594,13 @@ class Validator:
         passes = self.steps.passes
         self.result.unjudged = len(passes)
         limit = _Limit()
-        if self._is_fair:
+        if self.is_fair:
             limit.end = time.monotonic() + _fair_seconds(self.steps.run_seconds, len(passes))
         for judged in self._judged("passes", passes, limit):
             self.result.passes.append(judged)
             self.result.unjudged -= 1
         self.result.passes.sort(key=lambda each: each.step.ordinal)
-        end = time.monotonic() + self._budget
+        end = time.monotonic() + self.budget
         guilty = [each for each in self.result.passes if each.verdict == "different"]
         unknown = [each for each in self.result.passes if each.verdict == "unknown"]
         for judged in (*guilty[:1], *unknown):
@@ -198,14 +617,14 @@ class Validator:
         if not step.is_pass or self.result.texts is None:
             return
         self.result.nests = self.steps.nest_lines(step, culprit.of("different")[0])
-        if self._limits.tool and self._limits.scratch:
-            self._progress("programs", 0, 0)
+        if self.limits.tool and self.limits.scratch:
+            self.progress("programs", 0, 0)
             self.result.narrowed = narrow(
-                self._argv,
+                self.side.argv,
                 step,
                 self.result.texts,
-                limits=self._limits,
-                folder=Path(self._limits.scratch) / "narrowed",
+                limits=self.limits,
+                folder=Path(self.limits.scratch) / "narrowed",
                 seconds=min(max(end - time.monotonic(), 1.0), _NARROWING_SECONDS),
             )
 
@@ -248,7 +667,7 @@ class Validator:
 
         A difference of a function whose callers all stay the same after the pass proves nothing.
         """
-        self._progress("run", 0, 0)
+        self.progress("run", 0, 0)
         self.result.unjudged += self.steps.look_into(step, max(end - time.monotonic(), 0.0))
         steps = self.steps.inside(step)
         limit = _Limit(end)
@@ -276,7 +695,7 @@ class Validator:
             for step in steps:
                 if not limit.allows(step):
                     return
-                seconds = limit.share(step.weight / weight_left, self._workers.count)
+                seconds = limit.share(step.weight / weight_left, self.workers.count)
                 weight_left -= step.weight
                 queries = list(self.steps.queries(step))
                 unknown = [query for query in queries if query.digest not in self._known]
@@ -284,14 +703,14 @@ class Validator:
                 open_steps[step.ordinal] = _OpenStep(step, len(unknown), found)
                 if unknown:
                     for query in unknown:
-                        most = self._limits.seconds_for(query)
+                        most = self.limits.seconds_for(query)
                         yield Numbered(step.ordinal, query, min(seconds / len(unknown), most))
                 else:
                     ready.append(step.ordinal)
 
         ready: list[int] = []
-        self._progress(stage, 0, len(steps))
-        for (ordinal, query, _), found in self._workers.answers(wanted(), self._limits, limit.end):
+        self.progress(stage, 0, len(steps))
+        for (ordinal, query, _), found in self.workers.answers(wanted(), self.limits, limit.end):
             self._known[query.digest] = found
             one = open_steps[ordinal]
             one.found += found
@@ -300,7 +719,7 @@ class Validator:
                 ready.append(ordinal)
             for finished in ready:
                 done += 1
-                self._progress(stage, done, len(steps))
+                self.progress(stage, done, len(steps))
                 yield open_steps.pop(finished).judged
             ready.clear()
         for finished in ready:
@@ -381,13 +800,9 @@ def validate(
             limits=wanted,
             is_fair=limits is None,
             budget=budget,
-            progress=progress,
+            progress=progress or _ignore,
         )
         return validator.validate()
-
-
-def _ignore(stage: Stage, done: int, total: int) -> None:
-    """Show no progress."""
 
 
 def write_report(folder: Path, text: str, found: Validation) -> None:
@@ -415,22 +830,17 @@ def write_report(folder: Path, text: str, found: Validation) -> None:
         raise ActiondbgError(f"{str(folder)!r} cannot be written: {error.strerror}.") from error
 
 
+@dataclass
 class ToolRun:
     """Runs a tool for the IR around its passes, and again for the IR in one.
 
     The IR around each action of a large function would take many times as long as the run.
-
-    Args:
-        argv: the command line; the file of its ``-o`` is not written.
-        folder: for recordings.
-        stdin: the file on its standard input; None for none.
     """
 
-    def __init__(self, argv: Sequence[str], folder: Path, stdin: str | None = None) -> None:
-        self._argv = argv
-        self._folder = folder
-        self._stdin = stdin
-        self._runs = 0
+    _argv: Sequence[str]  # the command line; the file of its ``-o`` is not written
+    _folder: Path  # for recordings
+    _stdin: str | None = None  # the file on its standard input; None for none
+    _runs: int = 0
 
     def passes(self) -> Side:
         """Return the run, with the IR around passes; around all actions if it has no passes.
@@ -451,11 +861,7 @@ class ToolRun:
         """
         with contextlib.suppress(ActiondbgError, OSError):  # such as a full disk
             return run_side(
-                self._argv,
-                self._new_folder(),
-                ir_of=ordinals,
-                stdin=self._stdin,
-                seconds=seconds,
+                self._argv, self._new_folder(), ir_of=ordinals, stdin=self._stdin, seconds=seconds
             ).recording
         return None
 

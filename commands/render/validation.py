@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +17,7 @@ from actiondbg.support.counts import counted, joined
 if TYPE_CHECKING:
     from actiondbg.validation.inputs import Argument, Input
     from actiondbg.validation.judgement import Judgement, Query
-    from actiondbg.validation.narrowing import Narrowed
-    from actiondbg.validation.steps import Step
-    from actiondbg.validation.validation import JudgedStep, Validation
+    from actiondbg.validation.validation import JudgedStep, Narrowed, Step, Validation
 
 _MOST_FUNCTIONS = 4  # that are named of a pass
 _MOST_VALUES = 16  # of an argument
@@ -48,13 +47,10 @@ def _pass(judged: JudgedStep, all: bool) -> Iterator[str]:
     if judged.verdict == "equivalent" and not all:
         return
     for each in shown[:_MOST_FUNCTIONS] if not all else shown:
-        yield f"    @{each.symbol}: {_verdict(each, judged)}{each.detail}"
+        verdict = "" if each.verdict == judged.verdict else f"{each.verdict}: "
+        yield f"    @{each.symbol}: {verdict}{each.detail}"
     if len(shown) > _MOST_FUNCTIONS and not all:
         yield f"    ... and {counted(len(shown) - _MOST_FUNCTIONS, 'more function')} (--all)"
-
-
-def _verdict(judgement: Judgement, judged: JudgedStep) -> str:
-    return "" if judgement.verdict == judged.verdict else f"{judgement.verdict}: "
 
 
 def _thoroughness(judged: JudgedStep) -> str:
@@ -81,19 +77,16 @@ def _summary(found: Validation) -> str:
         if counts[verdict]
     ]
     text = f"{counted(len(found.passes), 'changing pass')}: {', '.join(parts)}."
-    if not found.passes:
-        text = "No pass is judged yet." if found.unjudged else _no_pass(found)
+    if not found.passes and found.unjudged:
+        text = "No pass is judged yet."
+    elif not found.passes:
+        is_cut = found.cut is not None
+        text = "The recording has no pass that changed IR." if is_cut else "No pass changed IR."
     if found.inside:
         text += f" {counted(len(found.inside), 'action')} in passes judged."
     if found.unjudged:
         text += f" {counted(found.unjudged, 'action')} not judged."
     return text
-
-
-def _no_pass(found: Validation) -> str:
-    if found.cut is not None:
-        return "The recording has no pass that changed IR."
-    return "No pass changed IR."
 
 
 def _culprit(found: Validation, culprit: JudgedStep) -> Iterator[str]:
@@ -128,17 +121,17 @@ def _reduced(narrowed: Narrowed) -> Iterator[str]:
         yield f"    {call_text(judgement.symbol, judgement.counterexample.input)}"
         yield f"    {judgement.counterexample.difference}"
     yield ""
-    lines = narrowed.text.rstrip().splitlines()
-    yield from lines[:_MOST_LINES]
-    if len(lines) > _MOST_LINES:
-        yield f"... and {counted(len(lines) - _MOST_LINES, 'more line')} (-o DIR has all)"
+    yield from _first_lines(narrowed.text.rstrip().splitlines())
 
 
 def _diff(texts: Query, paint: Paint) -> Iterator[str]:
     from actiondbg.ir.diff import Diff
 
     yield ""
-    lines = Diff(texts.before, texts.after).unified()
+    yield from _first_lines(Diff(texts.before, texts.after).unified(), paint)
+
+
+def _first_lines(lines: Sequence[str], paint: Paint = str) -> Iterator[str]:
     yield from map(paint, lines[:_MOST_LINES])
     if len(lines) > _MOST_LINES:
         yield f"... and {counted(len(lines) - _MOST_LINES, 'more line')} (-o DIR has all)"
@@ -200,15 +193,10 @@ def validation_object(found: Validation) -> dict[str, Any]:
 
 
 def _step_object(judged: JudgedStep) -> dict[str, Any]:
-    step = judged.step
+    shown = asdict(judged.step)
+    del shown["function"]
     return {
-        "ordinal": step.ordinal,
-        "tag": step.tag,
-        "name": step.name,
-        "op": step.op,
-        "file": step.file,
-        "line": step.line,
-        "col": step.col,
+        **shown,
         "verdict": judged.verdict,
         "judged_in": None if judged.judged_in is None else judged.judged_in.ordinal,
         "functions": [_judgement_object(each) for each in judged.functions],
@@ -232,15 +220,10 @@ def _judgement_object(judgement: Judgement) -> dict[str, Any]:
 
 
 class ActionJudged(msgspec.Struct):
-    """What is known of the action of a stop.
+    """What is known of the action of a stop."""
 
-    Attributes:
-        ordinal: of the action; 0 for that of the stop.
-        functions: the judgement of each function that it changed.
-    """
-
-    ordinal: int
-    functions: list[Judgement]
+    ordinal: int  # of the action; 0 for that of the stop
+    functions: list[Judgement]  # the judgement of each function that it changed
 
 
 def action_text(_: RenderContext, shown: ActionJudged) -> str:

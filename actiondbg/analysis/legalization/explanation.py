@@ -2,79 +2,331 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
 from fnmatch import fnmatchcase
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
-from actiondbg.analysis.legalization.cause import (
-    Cause,
-    CauseKind,
-    blockers,
-    cause_of,
-    cause_of_failure,
-)
-from actiondbg.analysis.legalization.tree import Conversion, Legalization
+from actiondbg.analysis.legalization.tree import Conversion, Legalization, TriedPattern
 from actiondbg.protocol import Culprit, Unit
-from actiondbg.protocol.legalizations import OperationsLeft
+from actiondbg.protocol.legalizations import CastUnresolved, Neighbour, OperationsLeft
+from actiondbg.support.counts import counted
+
+CauseKind = Literal[
+    "no pattern",
+    "pattern left out",
+    "type",
+    "reason",
+    "no reason",
+    "recursion",
+    "generated",
+    "materialization",
+    "error",
+    "unfinished",
+    "unknown",
+]
+
+_ANONYMOUS = re.compile(r"^(\w+::)*(\(anonymous namespace\)|\{anonymous\})::")
+_MATERIALIZATION = re.compile(
+    r"failed to legalize unresolved materialization from \((?P<source>.*)\) to "
+    r"\((?P<target>.*)\) that remained live"
+)
+_LEGALIZE = re.compile(r"failed to legalize operation '(?P<op>[^']*)'")
+
+_MOST_REASONS = 3  # in one clause
+
+# Such as "[mlir-spirv-conversion] SPIRVConversion.cpp:172 ".
+_DEBUG_PREFIX = re.compile(r"^\s*\[[\w.-]+(?:[: ][^\]]*)?\]:?\s*(?:[\w./-]+\.(?:cpp|h):\d+:?\s*)?")
+# Of the types in the output; and what is reported, which are reasons.
+_NO_DEBUG = re.compile(r"^\s*\[asm-printer\b|^\S+:\d+: error: ")
+
+
+class Step(NamedTuple):
+    """An operation on the way, and the pattern that led on; None at the end of the way."""
+
+    legalization: Legalization
+    tried: TriedPattern | None
+
+
+class Cause(NamedTuple):
+    """What is missing."""
+
+    kind: CauseKind  # of what is missing; "unknown" where nothing tells
+    text: str  # one clause, such as "no pattern for math.erf"
+    # From the operation that the conversion failed at, or left, to the one for which something is
+    # missing.
+    way: list[Step]
+    others: int = 0  # the number of other patterns that failed at the end of the way
+
+
+def short_name(pattern: str) -> str:
+    """Return a pattern's name without the anonymous namespace and those around it."""
+    return _ANONYMOUS.sub("", pattern)
+
+
+def cause_of(legalization: Legalization) -> Cause:
+    """Return why an operation was not legalized."""
+    way: list[Step] = []
+    here = legalization
+    while True:
+        tried = _most_telling(here)
+        inner = _not_legalized(tried) if tried is not None else None
+        if tried is None or inner is None or len(_made(here)) > 1:
+            way.append(Step(here, tried))
+            break
+        way.append(Step(here, tried))
+        here = inner
+    maker = way[-2].tried if len(way) > 1 else None
+    kind, text = _missing(here, tried, maker)
+    if maker is not None and kind not in ("no pattern", "unfinished"):
+        text = f"pattern {short_name(maker.name)} makes {here.op}, and {text}"
+    return Cause(kind, text, way, max(len(here.tried) - 1, 0))
+
+
+def cause_of_failure(conversion: Conversion) -> Cause:
+    """Return why a conversion failed."""
+    for error in conversion.errors:
+        if match := _MATERIALIZATION.search(error.text):
+            source, target = _types(match["source"]), _types(match["target"])
+            text = _unresolved(source, target, conversion.unresolved)
+            return Cause("materialization", text, [])
+    failed = [one for one in conversion.legalizations if one.legalized is not True]
+    reported = {
+        match["op"] for error in conversion.errors if (match := _LEGALIZE.search(error.text))
+    }
+    if failed and conversion.is_cut:
+        return Cause("unknown", "more was tried for it than is kept", [Step(failed[-1], None)])
+    if failed and (not reported or failed[-1].op in reported):
+        return cause_of(failed[-1])
+    if conversion.errors:
+        return Cause("error", conversion.errors[0].text, [])
+    if failed:
+        return cause_of(failed[-1])
+    return Cause("unknown", "it failed without an error, and without an operation left over", [])
+
+
+def blockers(conversion: Conversion) -> list[Legalization]:
+    """Return the operations around that at which a conversion failed, for which it tried patterns
+    in vain as well.
+    """
+    return [one for one in conversion.legalizations[:-1] if not one.legalized and one.tried]
+
+
+def _types(text: str) -> str:
+    return text.replace("'", "")
+
+
+def _unresolved(source: str, target: str, cast: CastUnresolved | None) -> str:
+    """Describe a cast by the neighbour that was not converted, where that is known."""
+    user = None if cast is None else next(iter(cast.users), None)
+    if cast is None or user is None:
+        return f"a value of type {target} is still needed where only {source or 'nothing'} is left"
+    definer = cast.definer
+    if definer is not None and user.converted and not definer.converted:
+        what = "an argument of " if cast.argument else ""
+        has = "is still of" if cast.argument else "still gives"
+        return (
+            f"{what}{_operation(definer)} was not converted, and {has} type {source} where "
+            f"{_operation(user)} needs {target}"
+        )
+    left = next((each for each in cast.users if not each.converted), None)
+    if left is None or (definer is not None and not definer.converted):
+        what = f"only {source} is left" if source else "the value was erased"
+        return f"{_operation(user)} needs type {target} where {what}"
+    now = f"of a value that is now {source}" if source else "of a value that was erased"
+    return f"{_operation(left)} was not converted, and still needs the type {target} {now}"
+
+
+def _operation(op: Neighbour) -> str:
+    return op.name if op.id is None else f"@{op.id} {op.name}"
+
+
+def said_lines(said: str | None) -> list[str]:
+    """Return what a conversion of a type, or a check, said in the debug output of the tool."""
+    lines = (said or "").splitlines()
+    plain = [_DEBUG_PREFIX.sub("", line).strip() for line in lines if not _NO_DEBUG.match(line)]
+    return [line for line in dict.fromkeys(plain) if line]
+
+
+def rank(tried: TriedPattern) -> int:
+    """Return how much a failure tells, 0 for most: how near the pattern came to its success.
+
+    A pattern for any operation comes after those for this one.
+    """
+    if tried.result is None:
+        return -1
+    of_any = 5 * tried.any_operation
+    if tried.result == "rolled back":
+        return of_any
+    if tried.types:
+        return of_any + 1
+    if tried.reasons:
+        return of_any + 2
+    return of_any + (3 if tried.result == "failed" else 4)
+
+
+def _most_telling(here: Legalization) -> TriedPattern | None:
+    failed = [each for each in here.tried if each.result != "succeeded"]
+    return min(failed, key=rank, default=None)
+
+
+def _own(here: Legalization) -> list[TriedPattern]:
+    """Return the patterns for an operation: those for any operation only if there are no others."""
+    return [each for each in here.tried if not each.any_operation] or here.tried
+
+
+def _not_legalized(tried: TriedPattern) -> Legalization | None:
+    """Return the operation that a pattern generated and that could not be legalized."""
+    return next((each for each in reversed(tried.generated) if each.legalized is not True), None)
+
+
+def _made(here: Legalization) -> dict[str, str]:
+    """Return the names of the operations that patterns made for an operation and that were not
+    legalized, each with the first pattern that made such an operation.
+    """
+    made: dict[str, str] = {}
+    for tried in _own(here):
+        if tried.result == "rolled back" and (inner := _not_legalized(tried)) is not None:
+            made.setdefault(inner.op, short_name(tried.name))
+    return made
+
+
+def _missing(
+    here: Legalization, tried: TriedPattern | None, maker: TriedPattern | None
+) -> tuple[CauseKind, str]:
+    """Return what is missing at the end of a way, for an operation that ``maker`` made."""
+    if tried is None:
+        return _without_pattern(here, maker)
+    name = short_name(tried.name)
+    if tried.result is None:
+        return "unfinished", f"pattern {name} was being applied when the tool stopped"
+    if tried.any_operation and tried.result != "rolled back":
+        return _without_pattern(here, maker)
+    if tried.types:
+        return "type", f"pattern {name} {_lack(tried)}"
+    if made := _made(here):
+        makers = "; ".join(f"{pattern} makes {op}" for op, pattern in made.items())
+        return "generated", f"what its patterns make could not be legalized: {makers}"
+    if tried.result == "rolled back":
+        why = "; ".join(_reasons(tried))
+        text = f"what pattern {name} made could not be legalized"
+        return "generated", f"{text}: {why}" if why else text
+    return _unmatched(here, tried)
+
+
+def _unmatched(here: Legalization, tried: TriedPattern) -> tuple[CauseKind, str]:
+    name, reasons, own = short_name(tried.name), _reasons(tried), _own(here)
+    failed = [one for one in own if one.result == "failed"]
+    if reasons and len(failed) > 1:
+        return "reason", f"none of {len(failed)} patterns matched: {_why(failed)}"
+    if reasons:
+        return "reason", f"pattern {name} did not match: {'; '.join(reasons)}"
+    if tried.result == "refused":
+        return "recursion", f"pattern {name} {_lack(tried)}"
+    if len(own) > 1:
+        return (
+            "no reason",
+            f"none of {counted(len(failed), 'pattern')} for {here.op} matched, and none gave a "
+            "reason",
+        )
+    return "no reason", f"pattern {name} did not match, and gave no reason"
+
+
+def _reasons(tried: TriedPattern) -> list[str]:
+    return [each.rstrip(".") for each in tried.reasons if not each.startswith("rolled back")]
+
+
+def _lack(tried: TriedPattern) -> str | None:
+    """Return what a pattern lacked, behind its name; None if that is not known."""
+    if tried.types:
+        by = tried.types[0].converter or "its type converter"
+        return f"needs type {tried.types[0].type}, which {by} does not convert"
+    if reasons := _reasons(tried):
+        return f'says "{"; ".join(reasons)}"'
+    return "is not tried for what it makes itself" if tried.result == "refused" else None
+
+
+def _why(tried: list[TriedPattern]) -> str:
+    """Return what several patterns lacked: nothing tells which of them should have matched."""
+    said = [f"{short_name(one.name)} {lack}" for one in tried if (lack := _lack(one))]
+    words = said[:_MOST_REASONS]
+    if len(said) > _MOST_REASONS:
+        words.append(f"{len(said) - _MOST_REASONS} more gave other reasons")
+    if len(said) < len(tried):
+        words.append(f"{len(tried) - len(said)} gave no reason")
+    return "; ".join(words)
+
+
+def _without_pattern(here: Legalization, maker: TriedPattern | None) -> tuple[CauseKind, str]:
+    if here.legalized is None:
+        return "unfinished", f"the tool stopped before a pattern for {here.op} was called"
+    for left_out in here.left_out:
+        bad = [one for one in left_out.generates if one.legality in ("illegal", "unknown")]
+        if bad:
+            return "pattern left out", (
+                f"pattern {short_name(left_out.name)} for {here.op} is left out, as it generates "
+                f"{bad[0].name}, which is not legal and for which there is no pattern"
+            )
+    if here.types:
+        first = here.types[0]
+        by = first.converter or "the type converter"
+        return "no pattern", (
+            f"no pattern for {here.op}, which is legal only if its types are: "
+            f"{by} does not convert {first.type}"
+        )
+    but = f", but {len(here.tried)} for any operation: {_why(here.tried)}" if here.tried else ""
+    if maker is not None:
+        refuses = "does not know" if here.illegal is False else "refuses"
+        return "no pattern", (
+            f"pattern {short_name(maker.name)} makes {here.op}, which the target {refuses}, and "
+            f"for which there is no pattern{but}"
+        )
+    return "no pattern", f"no pattern for {here.op}{but}"
+
+
+# --- explanation ---
+
 
 _TELLS_LITTLE: dict[CauseKind, int] = {"no reason": 1, "no pattern": 2}
 
 
 class LeftGroup(msgspec.Struct, frozen=True, kw_only=True):
-    """Operations of one name that one conversion left, for the same cause.
+    """Operations of one name that one conversion left, for the same cause."""
 
-    Attributes:
-        conversion: the conversion.
-        cause: why.
-        first: the first of the operations.
-        count: the number of operations.
-    """
-
-    conversion: Conversion
-    cause: Cause
-    first: Legalization
-    count: int
+    conversion: Conversion  # the conversion
+    cause: Cause  # why
+    first: Legalization  # the first of the operations
+    count: int  # the number of operations
 
 
 class OtherFailure(msgspec.Struct, frozen=True, kw_only=True):
-    """The first failure of a run in which no dialect conversion failed.
+    """The first failure of a run in which no dialect conversion failed."""
 
-    Attributes:
-        kind: "verifier" if that refused the IR, "pass" if a pass failed, "crash" of the tool.
-        message: what was reported first; of the verifier with the operation on which it failed; of
-            a crash a sentence.
-        culprit: the pass; of the verifier the last pass that had ended, None for the input and for
-            a crash.
-        unit: the operation that the error of a pass is about, if that is known.
-    """
-
+    # "verifier" if that refused the IR, "pass" if a pass failed, "crash" of the tool.
     kind: Literal["verifier", "pass", "crash"]
+    # What was reported first; of the verifier with the operation on which it failed; of a crash a
+    # sentence.
     message: str
+    # The pass; of the verifier the last pass that had ended, None for the input and for a crash.
     culprit: Culprit | None = None
-    unit: Unit | None = None
+    unit: Unit | None = None  # the operation that the error of a pass is about, if that is known
 
 
 class Explanation(msgspec.Struct, kw_only=True):
-    """What the dialect conversions of a run tried in vain, up to now.
+    """What the dialect conversions of a run tried in vain, up to now."""
 
-    Attributes:
-        target: the operations that were asked for, such as "@12" or "op:memref.*"; None for the
-            conversion that failed.
-        conversions: those that failed, and with a target those that left some of its operations,
-            in their order; where the verifier failed, those of the pass before it that left any.
-        other: the first other failure, if no conversion failed, or one that its pass ignored; None
-            without one.
-        status: the exit status of a tool that failed for another reason; 0 of all others.
-        is_recorded: whether the answer is from a recording, which does not hold failures of the
-            verifier.
-    """
-
+    # The operations that were asked for, such as "@12" or "op:memref.*"; None for the conversion
+    # that failed.
     target: str | None
+    # Those that failed, and with a target those that left some of its operations, in their order;
+    # where the verifier failed, those of the pass before it that left any.
     conversions: list[Conversion]
+    # The first other failure, if no conversion failed, or one that its pass ignored; None without
+    # one.
     other: OtherFailure | None = None
-    status: int = 0
+    status: int = 0  # the exit status of a tool that failed for another reason; 0 of all others
+    # Whether the answer is from a recording, which does not hold failures of the verifier.
     is_recorded: bool = False
 
     @property
@@ -156,7 +408,7 @@ class Explanation(msgspec.Struct, kw_only=True):
             (conversion, left)
             for conversion in self.conversions
             for left in conversion.left
-            if not _tried(conversion.legalizations, left.name)
+            if not any(each.op == left.name for each in conversion.legalizations)
         ]
         return sorted(found, key=lambda each: -each[0].ordinal if each[1].casts else 0)
 
@@ -164,7 +416,3 @@ class Explanation(msgspec.Struct, kw_only=True):
 def _order(group: LeftGroup) -> int:
     is_reached = len(group.cause.way) > 1  # by a pattern that matched
     return 0 if is_reached else _TELLS_LITTLE.get(group.cause.kind, 0)
-
-
-def _tried(legalizations: Sequence[Legalization], name: str) -> bool:
-    return any(each.op == name for each in legalizations)

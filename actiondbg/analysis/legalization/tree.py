@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 import msgspec
 
+from actiondbg.analysis.attempts import Attempt
 from actiondbg.protocol.legalizations import (
     CastUnresolved,
     ConversionBegan,
@@ -29,94 +31,71 @@ from actiondbg.protocol.legalizations import (
 
 
 class TriedPattern(msgspec.Struct, kw_only=True):
-    """A pattern that a conversion tried for an operation.
+    """A pattern that a conversion tried for an operation."""
 
-    Attributes:
-        name: of the pattern.
-        benefit: as the pattern declares it; None where it is not recorded.
-        ordinal: of its action; None if it was refused.
-        any_operation: whether it is tried for all operations, which tells little of this one;
-            False where that is not recorded.
-        result: "failed" if it did not match; "rolled back" if it matched, and what it made could
-            not be legalized; "refused" if it was being applied already; "succeeded"; or None if
-            the tool stopped while it was being applied.
-        reasons: why it did not match, in its own words.
-        types: the types that its type converter does not convert, in the order in which it met
-            them: the innermost first.
-        generated: the operations that it generated, in their order: the last was not legalized.
-    """
-
-    name: str
-    benefit: int | None
-    ordinal: int | None
+    name: str  # of the pattern
+    benefit: int | None  # as the pattern declares it; None where it is not recorded
+    ordinal: int | None  # of its action; None if it was refused
+    # Whether it is tried for all operations, which tells little of this one; False where that is
+    # not recorded.
     any_operation: bool = False
+    # "failed" if it did not match; "rolled back" if it matched, and what it made could not be
+    # legalized; "refused" if it was being applied already; "succeeded"; or None if the tool stopped
+    # while it was being applied.
     result: TryResult | None = None
+    # Why it did not match, in its own words.
     reasons: list[str] = msgspec.field(default_factory=list[str])
+    # The types that its type converter does not convert, in the order in which it met them: the
+    # innermost first.
     types: list[TypeFailed] = msgspec.field(default_factory=list[TypeFailed])
+    # The operations that it generated, in their order: the last was not legalized.
     generated: list[Legalization] = msgspec.field(default_factory=lambda: list[Legalization]())
 
 
 class Legalization(msgspec.Struct, kw_only=True):
-    """The attempt to legalize an operation.
+    """The attempt to legalize an operation."""
 
-    Attributes:
-        id: of the operation, or None.
-        op: its name.
-        location: its file location, or None.
-        legality: what the conversion target says of operations of this name; None where it was
-            not asked.
-        illegal: whether the target refuses this one: False if it does not know it, None where it
-            was not asked.
-        said: the debug output of the target's check; None without.
-        legalized: whether it was legalized; None if the tool stopped before that was decided.
-        text: the operation, in the generic form; None where it was not printed.
-        tried: the patterns that were tried, in their order.
-        left_out: patterns for the operation that the conversion does not try.
-        types: types that fail to convert when the target checks whether the operation is legal.
-        users: of the results of an ``unrealized_conversion_cast``.
-    """
-
-    id: int | None
-    op: str
-    location: str | None
+    id: int | None  # of the operation, or None
+    op: str  # its name
+    location: str | None  # its file location, or None
+    # What the conversion target says of operations of this name; None where it was not asked.
     legality: Legality | None
+    # Whether the target refuses this one: False if it does not know it, None where it was not
+    # asked.
     illegal: bool | None = None
-    said: str | None = None
+    said: str | None = None  # the debug output of the target's check; None without
+    # Whether it was legalized; None if the tool stopped before that was decided.
     legalized: bool | None = None
-    text: str | None = None
+    text: str | None = None  # the operation, in the generic form; None where it was not printed
+    # The patterns that were tried, in their order.
     tried: list[TriedPattern] = msgspec.field(default_factory=list[TriedPattern])
+    # Patterns for the operation that the conversion does not try.
     left_out: list[LeftOutPattern] = msgspec.field(default_factory=list[LeftOutPattern])
+    # Types that fail to convert when the target checks whether the operation is legal.
     types: list[TypeFailed] = msgspec.field(default_factory=list[TypeFailed])
+    # Of the results of an ``unrealized_conversion_cast``.
     users: list[Neighbour] = msgspec.field(default_factory=list[Neighbour])
 
 
 class Conversion(msgspec.Struct, kw_only=True, rename={"pass_name": "pass"}):
-    """A dialect conversion.
+    """A dialect conversion."""
 
-    Attributes:
-        ordinal: of its action.
-        full: whether all operations must be legal at its end; None where that is not recorded.
-        pass_name: the pass that runs it, or None.
-        function: the function of the pass, or None.
-        failed: whether it failed; None if it has not ended.
-        legalizations: the operations that it did not legalize and that are asked for. Of a failed
-            conversion: operations around the one at which it failed, and that one, last.
-        left: the operations that are asked for and that were there at its end, by name.
-        errors: the errors that were reported while the newest operation was legalized.
-        unresolved: the cast for which the conversion failed in the end, or None.
-        is_cut: whether too much was tried, and what came last is missing.
-    """
-
-    ordinal: int
+    ordinal: int  # of its action
+    # Whether all operations must be legal at its end; None where that is not recorded.
     full: bool | None
-    pass_name: str | None
-    function: str | None
-    failed: bool | None = None
+    pass_name: str | None  # the pass that runs it, or None
+    function: str | None  # the function of the pass, or None
+    failed: bool | None = None  # whether it failed; None if it has not ended
+    # The operations that it did not legalize and that are asked for. Of a failed conversion:
+    # operations around the one at which it failed, and that one, last.
     legalizations: list[Legalization] = msgspec.field(default_factory=list[Legalization])
+    # The operations that are asked for and that were there at its end, by name.
     left: list[OperationsLeft] = msgspec.field(default_factory=list[OperationsLeft])
+    # The errors that were reported while the newest operation was legalized.
     errors: list[ErrorReported] = msgspec.field(default_factory=list[ErrorReported])
+    # The cast for which the conversion failed in the end, or None.
     unresolved: CastUnresolved | None = None
-    is_cut: bool = False
+    is_cut: bool = False  # whether too much was tried, and what came last is missing
 
 
 def read_conversions(
@@ -193,11 +172,11 @@ class _Tree:
     def add(self, event: _TreeEvent) -> None:
         if isinstance(event, ConversionBegan):
             self._begin_conversion(event)
-        elif isinstance(event, OperationBegan | OperationEnded):
-            self._add_operation(event)
-        elif isinstance(event, PatternBegan | PatternEnded | ReasonGiven | TypeFailed):
+        elif isinstance(event, OperationBegan):
+            self._begin(event)
+        elif isinstance(event, OperationEnded | _PatternEvent):
             if self._open:  # else its operation was cut
-                self._add_pattern(event)
+                self._add_inside(event)
         else:
             self._add_to_conversion(event)
 
@@ -228,14 +207,10 @@ class _Tree:
                     each.legalized = False
                 self._open, self._is_trying = [], []
 
-    def _add_operation(self, event: OperationBegan | OperationEnded) -> None:
-        if isinstance(event, OperationBegan):
-            self._begin(event)
-        elif self._open:
-            self._end(event)
-
-    def _add_pattern(self, event: _PatternEvent) -> None:
+    def _add_inside(self, event: OperationEnded | _PatternEvent) -> None:
         match event:
+            case OperationEnded():
+                self._end(event)
             case PatternBegan():
                 made = TriedPattern(
                     name=event.name,
@@ -283,3 +258,62 @@ class _Tree:
         ended.text = None if event.text is None else self._named(event.text)
         ended.left_out = event.untried
         ended.users = event.users
+
+
+# --- recorded attempts ---
+
+# A recording tells less than a replay: not what the conversion target says, not which types do not
+# convert, and nothing of operations for which no pattern was tried.
+
+
+_ROLLED_BACK = "rolled back"  # the beginning of the agent's own reason
+
+
+class NestedAttempt(NamedTuple):
+    """An attempt, the number of actions around it, and whether it has ended."""
+
+    depth: int
+    attempt: Attempt
+    ended: bool = True
+
+
+def legalizations_of(attempts: Iterable[NestedAttempt]) -> list[Legalization]:
+    """Build the trees from attempts in the order of their beginnings.
+
+    Attempts in a row for the same operation, at the same depth, are of one tree.
+    """
+    top: list[Legalization] = []
+    around: list[tuple[int, TriedPattern]] = []  # depth, and the pattern of that depth
+    for depth, attempt, ended in attempts:
+        while around and around[-1][0] >= depth:
+            around.pop()
+        siblings = around[-1][1].generated if around else top
+        if not siblings or siblings[-1].id != attempt.id:
+            siblings.append(
+                Legalization(
+                    id=attempt.id,
+                    op=attempt.op or "",
+                    location=attempt.location,
+                    legality=None,
+                    legalized=False,
+                )
+            )
+        one = siblings[-1]
+        tried = TriedPattern(
+            name=attempt.name,
+            benefit=None,
+            ordinal=attempt.ordinal,
+            result=_result(attempt) if ended else None,
+            reasons=list(attempt.outcome.reasons) if ended else [],
+        )
+        one.tried.append(tried)
+        one.legalized = one.legalized or (tried.result == "succeeded" if ended else None)
+        around.append((depth, tried))
+    return top
+
+
+def _result(attempt: Attempt) -> TryResult:
+    if attempt.outcome.result in ("succeeded", "unchanged"):
+        return "succeeded"
+    is_rolled_back = any(each.startswith(_ROLLED_BACK) for each in attempt.outcome.reasons)
+    return "rolled back" if is_rolled_back else "failed"

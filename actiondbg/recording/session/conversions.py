@@ -7,8 +7,12 @@ import re
 import numpy as np
 
 from actiondbg.analysis.legalization.explanation import Explanation, OtherFailure
-from actiondbg.analysis.legalization.recorded_attempts import NestedAttempt, legalizations_of
-from actiondbg.analysis.legalization.tree import Conversion, Legalization
+from actiondbg.analysis.legalization.tree import (
+    Conversion,
+    Legalization,
+    NestedAttempt,
+    legalizations_of,
+)
 from actiondbg.protocol.legalizations import ErrorReported
 from actiondbg.protocol.tags import CONVERSION_TAG, PASS_TAG, PATTERN_TAG
 from actiondbg.recording.format.arrow import Bools, Ints

@@ -12,9 +12,9 @@ from actiondbg.validation.dialects.races import iterations
 from actiondbg.validation.dialects.reductions import OPERATIONS, identity, reduced
 from actiondbg.validation.dialects.scalars import applied, both, chosen, compared, index
 from actiondbg.validation.domain import NotInterpreted, Scalar, UndefinedBehaviour
-from actiondbg.validation.machine import Machine, MemRef, Results, handles
-from actiondbg.validation.program import Attribute, Dense, OpaqueAttribute, Operation, Value
-from actiondbg.validation.types import BOOL, INDEX
+from actiondbg.validation.machine import Machine, MemRef, Results, RuntimeValue, handles
+from actiondbg.validation.program import Attribute, Dense, OpaqueAttribute, Operation
+from actiondbg.validation.types import INDEX
 
 # Affine operations may assume that nothing overflows.
 _NO_WRAP = {"overflowFlags": OpaqueAttribute("#arith.overflow<nsw>")}
@@ -65,8 +65,7 @@ def _modulo(machine: Machine, left: Scalar, right: Scalar) -> Scalar:
     rest = applied(machine, "arith.remsi", (left, right), INDEX)
     is_negative = compared(machine, "slt", rest, index(machine, 0))
     other = applied(machine, "arith.addi", (rest, right), INDEX)
-    types = (BOOL, INDEX, INDEX)
-    return machine.domain.apply("arith.select", (is_negative, other, rest), types, (INDEX,), {})[0]
+    return chosen(machine, is_negative, other, rest, INDEX)
 
 
 def _results(
@@ -85,8 +84,7 @@ def _extreme(machine: Machine, name: str, values: Sequence[Scalar]) -> Scalar:
 
 
 @handles("affine.apply", "affine.min", "affine.max")
-def _apply(machine: Machine, operation: Operation) -> Results:
-    inputs = machine.all(operation.operands)
+def _apply(machine: Machine, operation: Operation, *inputs: Scalar) -> Results:
     values = _results(machine, operation.attributes.get("map"), inputs)
     name = operation.name.removeprefix("affine.")
     return values if name == "apply" else [_extreme(machine, name, values)]
@@ -110,11 +108,10 @@ def _for(machine: Machine, operation: Operation) -> Results:
 
 
 @handles("affine.if")
-def _if(machine: Machine, operation: Operation) -> Results:
+def _if(machine: Machine, operation: Operation, *inputs: Scalar) -> Results:
     condition = operation.attributes.get("condition")
     if not isinstance(condition, IntegerSet):
         raise NotInterpreted("affine.if")
-    inputs = machine.all(operation.operands)
     is_inside = all(
         _holds(machine, evaluate(machine, expression, inputs), is_equal)
         for expression, is_equal in condition.constraints
@@ -131,9 +128,8 @@ def _holds(machine: Machine, value: Scalar, is_equal: bool) -> bool:
 
 
 @handles("affine.parallel")
-def _parallel(machine: Machine, operation: Operation) -> Results:
+def _parallel(machine: Machine, operation: Operation, *inputs: Scalar) -> Results:
     attributes = operation.attributes
-    inputs = machine.all(operation.operands)
     low_map = attributes.get("lowerBoundsMap")
     if not isinstance(low_map, AffineMap):
         raise NotInterpreted("affine.parallel")
@@ -177,24 +173,21 @@ def _grouped(
 
 
 @handles("affine.load")
-def _load(machine: Machine, operation: Operation) -> Results:
-    source, *operands = operation.operands
-    view: MemRef = machine.frame[source]
-    return [read(view, place(machine, view, indices(machine, operation, operands)))]
+def _load(machine: Machine, operation: Operation, view: MemRef, *inputs: Scalar) -> Results:
+    return [read(view, place(machine, view, indices(machine, operation, inputs)))]
 
 
 @handles("affine.store")
-def _store(machine: Machine, operation: Operation) -> Results:
-    value, destination, *operands = operation.operands
-    view: MemRef = machine.frame[destination]
-    at = place(machine, view, indices(machine, operation, operands))
-    write(view, at, machine.frame[value])
+def _store(
+    machine: Machine, operation: Operation, value: RuntimeValue, view: MemRef, *inputs: Scalar
+) -> Results:
+    write(view, place(machine, view, indices(machine, operation, inputs)), value)
     return []
 
 
-def indices(machine: Machine, operation: Operation, operands: Sequence[Value]) -> list[Scalar]:
+def indices(machine: Machine, operation: Operation, inputs: Sequence[Scalar]) -> list[Scalar]:
     """Return the indices that the map of an operation makes of its operands."""
-    return _results(machine, operation.attributes.get("map"), machine.all(operands))
+    return _results(machine, operation.attributes.get("map"), inputs)
 
 
 # --- indices ---
@@ -223,10 +216,8 @@ def _bounded(
 
 
 @handles("affine.delinearize_index")
-def _delinearize(machine: Machine, operation: Operation) -> Results:
-    linear, *dynamic = operation.operands
-    rest: Scalar = machine.frame[linear]
-    basis = mixed(machine, operation.attributes.get("static_basis"), dynamic)
+def _delinearize(machine: Machine, operation: Operation, rest: Scalar) -> Results:
+    basis = mixed(machine, operation.attributes.get("static_basis"), operation.operands[1:])
     has_bound = len(basis) == len(operation.results)
     bound, sizes = (basis[0], basis[1:]) if has_bound else (None, basis)
     found: list[Scalar] = []

@@ -103,12 +103,13 @@ def _start(machine: Machine, value: Scalar | None, static: int, room: int) -> in
     return static
 
 
-def kept_dimensions(statics: Sequence[int], shape: Sequence[int | None]) -> list[int]:
-    """Return which dimensions of a slice of static sizes a result of a shape has.
+def kept_dimensions(operation: Operation, shape: Sequence[int | None]) -> list[int]:
+    """Return which dimensions of the slice of an operation a tensor, or a view, of a shape has.
 
     Raises:
         NotInterpreted: no dimensions of size 1 can be left out for it.
     """
+    statics = numbers(operation.attributes.get("static_sizes"))
     kept: list[int] = []
     for at, static in enumerate(statics):
         wanted = shape[len(kept)] if len(kept) < len(shape) else 0

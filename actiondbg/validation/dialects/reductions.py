@@ -64,26 +64,25 @@ def _check_unused(machine: Machine, operation: Operation) -> None:
 
 
 @handles("memref.atomic_rmw")
-def _atomic(machine: Machine, operation: Operation) -> Results:
+def _atomic(
+    machine: Machine, operation: Operation, value: Scalar, view: MemRef, *indices: Scalar
+) -> Results:
     _check_unused(machine, operation)
-    value, destination, *indices = operation.operands
     kind = operation.attributes.get("kind")
     assert isinstance(kind, int)
-    view: MemRef = machine.frame[destination]
-    at = place(machine, view, machine.all(indices))
+    at = place(machine, view, indices)
     with atomic(machine):
-        old = read(view, at)
-        new = reduced(machine, kind, (old, machine.frame[value]), value.type)
+        new = reduced(machine, kind, (read(view, at), value), operation.operands[0].type)
         write(view, at, new)
     return [new]
 
 
 @handles("memref.generic_atomic_rmw")
-def _generic_atomic(machine: Machine, operation: Operation) -> Results:
+def _generic_atomic(
+    machine: Machine, operation: Operation, view: MemRef, *indices: Scalar
+) -> Results:
     _check_unused(machine, operation)
-    destination, *indices = operation.operands
-    view: MemRef = machine.frame[destination]
-    at = place(machine, view, machine.all(indices))
+    at = place(machine, view, indices)
     with atomic(machine):
         old = read(view, at)
         (new,) = machine.region(operation.regions[0], [old]).operands

@@ -1,38 +1,44 @@
-"""The meaning of operations that rearrange the elements of vectors, and of ``vector.mask``."""
+"""The meaning of operations on vectors: elements rearranged, masked and combined."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
-from math import gcd, prod
+from math import gcd, nan, prod
 
+from actiondbg.validation.affine import AffineMap
 from actiondbg.validation.dialects.indices import DYNAMIC, flat, numbers
+from actiondbg.validation.dialects.reductions import identity
 from actiondbg.validation.dialects.scalars import (
     applied,
     both,
     chosen,
+    chosen_elements,
     compared,
     index,
     plain_element,
     poison,
     scalar_element,
 )
-from actiondbg.validation.domain import NotInterpreted, Scalar
+from actiondbg.validation.domain import NotInterpreted, Scalar, reduction_kind
 from actiondbg.validation.machine import (
     Elements,
     Machine,
     Results,
     RuntimeValue,
+    elements,
     handles,
     positions,
     row_major,
 )
-from actiondbg.validation.program import Operation
+from actiondbg.validation.program import Attribute, OpaqueAttribute, Operation
 from actiondbg.validation.types import (
     BOOL,
     INDEX,
+    ComplexType,
     FloatType,
     IntegerType,
     ScalarType,
@@ -56,17 +62,6 @@ def vector_shape(type: Type) -> tuple[int, ...]:
     if isinstance(type, ShapedType) and type.kind == "vector":
         return tuple(size or 0 for size in type.shape)
     raise NotInterpreted(f"the type {type}")
-
-
-def vector(value: RuntimeValue, operation: Operation) -> Elements:
-    """Return a value that must be a vector.
-
-    Raises:
-        NotInterpreted: it is something else.
-    """
-    if not isinstance(value, Elements):
-        raise NotInterpreted(f"{operation.name} of another value than a vector")
-    return value
 
 
 def made(operation: Operation, items: Sequence[RuntimeValue]) -> Elements:
@@ -93,10 +88,9 @@ def _rearranged(
 
 
 @handles("vector.extract")
-def _extract(machine: Machine, operation: Operation) -> Results:
-    source = vector(machine.frame[operation.operands[0]], operation)
+def _extract(machine: Machine, operation: Operation, source: Elements, *given: Scalar) -> Results:
     static = numbers(operation.attributes.get("static_position"))
-    dynamic = machine.all(operation.operands[1:])
+    dynamic = iter(given)
     items: Sequence[RuntimeValue] = source.items
     for at, size in zip(static, source.shape, strict=False):
         step = len(items) // size
@@ -105,16 +99,12 @@ def _extract(machine: Machine, operation: Operation) -> Results:
         elif at != DYNAMIC:
             items = items[at * step : (at + 1) * step]
         else:
-            items = _picked(machine, items, size, dynamic.pop(0), source.element)
+            items = _picked(machine, items, size, next(dynamic), source.element)
     return [vector_or_element(operation, items)]
 
 
 def _picked(
-    machine: Machine,
-    items: Sequence[RuntimeValue],
-    size: int,
-    at: Scalar,
-    element: ScalarType,
+    machine: Machine, items: Sequence[RuntimeValue], size: int, at: Scalar, element: ScalarType
 ) -> Results:
     """Return one of ``size`` parts: poison if the position is outside."""
     if len(items) > _MOST_CHOICES:
@@ -132,11 +122,10 @@ def _picked(
 
 
 @handles("vector.insert")
-def _insert(machine: Machine, operation: Operation) -> Results:
-    value = machine.frame[operation.operands[0]]
-    into = vector(machine.frame[operation.operands[1]], operation)
+def _insert(
+    machine: Machine, operation: Operation, value: RuntimeValue, into: Elements, *dynamic: Scalar
+) -> Results:
     static = numbers(operation.attributes.get("static_position"))
-    dynamic = machine.all(operation.operands[2:])
     machine.charge(len(into.items))
     if -1 in static:
         return [made(operation, [poison(machine, into.element)] * len(into.items))]
@@ -186,8 +175,7 @@ def _inserted(
 
 
 @handles("vector.extract_strided_slice")
-def _extract_slice(machine: Machine, operation: Operation) -> Results:
-    source = vector(machine.frame[operation.operands[0]], operation)
+def _extract_slice(machine: Machine, operation: Operation, source: Elements) -> Results:
     offsets, sizes, steps = (
         numbers(operation.attributes.get(name)) for name in ("offsets", "sizes", "strides")
     )
@@ -200,32 +188,29 @@ def _extract_slice(machine: Machine, operation: Operation) -> Results:
 
 
 @handles("vector.insert_strided_slice")
-def _insert_slice(machine: Machine, operation: Operation) -> Results:
-    mine, into = (vector(each, operation) for each in machine.all(operation.operands))
+def _insert_slice(
+    machine: Machine, operation: Operation, mine: Elements, into: Elements
+) -> Results:
     offsets, steps = (numbers(operation.attributes.get(name)) for name in ("offsets", "strides"))
     strides = row_major(into.shape)
     last = strides[len(strides) - len(mine.shape) :]
     stepped = [stride * step for stride, step in zip(last, steps, strict=True)]
     machine.charge(len(into.items))
-    items = list(into.items)
     places = positions(mine.shape, stepped, flat(offsets, strides))
-    for at, item in zip(places, mine.items, strict=True):
-        items[at] = item
-    return [made(operation, items)]
+    return [into.with_items(zip(places, mine.items, strict=True))]
 
 
 # --- all elements in another order ---
 
 
 @handles("vector.shape_cast")
-def _shape_cast(machine: Machine, operation: Operation) -> Results:
-    return [made(operation, vector(machine.frame[operation.operands[0]], operation).items)]
+def _shape_cast(_: Machine, operation: Operation, source: Elements) -> Results:
+    return [made(operation, source.items)]
 
 
 @handles("vector.broadcast")
-def _broadcast(machine: Machine, operation: Operation) -> Results:
+def _broadcast(machine: Machine, operation: Operation, source: RuntimeValue) -> Results:
     shape = vector_shape(operation.results[0].type)
-    source = machine.frame[operation.operands[0]]
     if not isinstance(source, Elements):
         machine.charge(prod(shape))
         return [made(operation, [source] * prod(shape))]
@@ -239,8 +224,7 @@ def _broadcast(machine: Machine, operation: Operation) -> Results:
 
 
 @handles("vector.transpose")
-def _transpose(machine: Machine, operation: Operation) -> Results:
-    source = vector(machine.frame[operation.operands[0]], operation)
+def _transpose(machine: Machine, operation: Operation, source: Elements) -> Results:
     order = numbers(operation.attributes.get("permutation"))
     strides = row_major(source.shape)
     places = positions([source.shape[at] for at in order], [strides[at] for at in order])
@@ -248,8 +232,7 @@ def _transpose(machine: Machine, operation: Operation) -> Results:
 
 
 @handles("vector.shuffle")
-def _shuffle(machine: Machine, operation: Operation) -> Results:
-    first, second = (vector(each, operation) for each in machine.all(operation.operands))
+def _shuffle(machine: Machine, operation: Operation, first: Elements, second: Elements) -> Results:
     items = [*first.items, *second.items]
     step = prod(first.shape[1:])
     places = numbers(operation.attributes.get("mask"))
@@ -260,28 +243,26 @@ def _shuffle(machine: Machine, operation: Operation) -> Results:
 
 
 @handles("vector.interleave")
-def _interleave(machine: Machine, operation: Operation) -> Results:
-    left, right = (vector(each, operation) for each in machine.all(operation.operands))
+def _interleave(machine: Machine, operation: Operation, left: Elements, right: Elements) -> Results:
     machine.charge(2 * len(left.items))
     pairs = zip(left.items, right.items, strict=True)
     return [made(operation, [item for pair in pairs for item in pair])]
 
 
 @handles("vector.deinterleave")
-def _deinterleave(machine: Machine, operation: Operation) -> Results:
-    source = vector(machine.frame[operation.operands[0]], operation)
+def _deinterleave(machine: Machine, operation: Operation, source: Elements) -> Results:
     machine.charge(len(source.items))
     return [made(operation, source.items[start::2]) for start in (0, 1)]
 
 
 @handles("vector.from_elements")
-def _from_elements(machine: Machine, operation: Operation) -> Results:
-    return [made(operation, machine.all(operation.operands))]
+def _from_elements(_: Machine, operation: Operation, *items: Scalar) -> Results:
+    return [made(operation, items)]
 
 
 @handles("vector.to_elements")
-def _to_elements(machine: Machine, operation: Operation) -> Results:
-    return vector(machine.frame[operation.operands[0]], operation).items
+def _to_elements(_: Machine, __: Operation, source: Elements) -> Results:
+    return source.items
 
 
 @handles("vector.step")
@@ -295,10 +276,10 @@ _SCALAR_NAMES = {"vector.fma": "math.fma", "tensor.bitcast": "arith.bitcast"}
 
 
 @handles(*_SCALAR_NAMES)
-def _elementwise(machine: Machine, operation: Operation) -> Results:
+def _elementwise(machine: Machine, operation: Operation, *operands: RuntimeValue) -> Results:
     name = _SCALAR_NAMES[operation.name]
     plain = Operation(name, operation.operands, operation.results, {})
-    return machine.elementwise(plain, machine.all(operation.operands))
+    return machine.elementwise(plain, operands)
 
 
 # --- masks ---
@@ -320,12 +301,12 @@ def _constant_mask(machine: Machine, operation: Operation) -> Results:
 
 
 @handles("vector.create_mask")
-def _create_mask(machine: Machine, operation: Operation) -> Results:
+def _create_mask(machine: Machine, operation: Operation, *limits: Scalar) -> Results:
     shape = vector_shape(operation.results[0].type)
     machine.charge(prod(shape))
     columns = [
         [compared(machine, "slt", index(machine, at), limit) for at in range(size)]
-        for limit, size in zip(machine.all(operation.operands), shape or (1,), strict=True)
+        for limit, size in zip(limits, shape or (1,), strict=True)
     ]
     return [made(operation, [both(machine, row) for row in product(*columns)])]
 
@@ -334,8 +315,7 @@ def _create_mask(machine: Machine, operation: Operation) -> Results:
 
 
 @handles("vector.bitcast")
-def _bitcast(machine: Machine, operation: Operation) -> Results:
-    source = vector(machine.frame[operation.operands[0]], operation)
+def _bitcast(machine: Machine, operation: Operation, source: Elements) -> Results:
     old, new = (plain_element(value.type) for value in (*operation.operands, *operation.results))
     machine.charge(len(source.items))
     if _width(old) == _width(new):
@@ -408,17 +388,20 @@ def maskable(name: str) -> Callable[[Maskable], Maskable]:
     """Register a function as the meaning of an operation, with a mask around it and without."""
 
     def register(meaning: Maskable) -> Maskable:
+        def unmasked(machine: Machine, operation: Operation) -> Results:
+            return meaning(machine, operation, None)
+
         _MASKABLE[name] = meaning
-        handles(name)(lambda machine, operation: meaning(machine, operation, None))
+        handles(name)(unmasked)
         return meaning
 
     return register
 
 
 @handles("vector.mask")
-def _mask(machine: Machine, operation: Operation) -> Results:
-    mask, *others = machine.all(operation.operands)
-    lanes = vector(mask, operation)
+def _mask(
+    machine: Machine, operation: Operation, lanes: Elements, *others: RuntimeValue
+) -> Results:
     *inner, end = operation.regions[0].blocks[0].operations
     if not inner:
         if others:
@@ -446,9 +429,231 @@ def _passed(
     )
     if not fits:
         raise NotInterpreted("vector.mask with values to pass through of another shape")
-    machine.charge(len(mask.items))
+    return chosen_elements(machine, mask.items, result, other)
+
+
+# --- combined elements ---
+
+
+_OPEN_ORDER = {"fastmath": OpaqueAttribute("#arith.fastmath<reassoc,contract>")}
+
+
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """How two elements become one."""
+
+    machine: Machine
+    kind: str  # ``add``, ``minsi``
+    element: IntegerType | FloatType
+    attributes: Mapping[str, Attribute]
+
+    def of(self, left: Scalar, right: Scalar) -> Scalar:
+        """Combine two elements."""
+        return self._applied(self._name(self.kind), left, right)
+
+    def more(self, left: Scalar, right: Scalar, lane: Scalar | None) -> Scalar:
+        """Combine two elements if a lane is on, or there is no mask."""
+        combined = self.of(left, right)
+        if lane is None:
+            return combined
+        return chosen(self.machine, lane, combined, left, self.element)
+
+    def product(self, left: Scalar, right: Scalar) -> Scalar:
+        """Return the product of two elements."""
+        return self._applied(self._name("mul"), left, right)
+
+    def neutral(self) -> Scalar:
+        """Return what changes nothing."""
+        if self.kind in ("minnumf", "maxnumf"):
+            return self.machine.domain.constant(nan, self.element)
+        return identity(self.machine, self._name(self.kind), self.element)
+
+    def _name(self, kind: str) -> str:
+        """Return the operation of arith for the type."""
+        if kind not in ("add", "mul", "and", "or", "xor"):
+            return kind
+        return f"{kind}f" if isinstance(self.element, FloatType) else f"{kind}i"
+
+    def _applied(self, name: str, *operands: Scalar) -> Scalar:
+        attributes = self.attributes
+        return applied(self.machine, f"arith.{name}", operands, self.element, attributes=attributes)
+
+
+def _combination(machine: Machine, operation: Operation, at: int = 0) -> Combination:
+    """Return the combination that an operation asks for, with the type of a result."""
+    fastmath = operation.attributes.get("fastmath")
+    attributes = {} if fastmath is None else {"fastmath": fastmath}
+    element = plain_element(operation.results[at].type)
+    return Combination(machine, reduction_kind(operation.attributes), element, attributes)
+
+
+@maskable("vector.reduction")
+def _reduction(machine: Machine, operation: Operation, mask: Elements | None) -> Results:
+    source = elements(machine.frame[operation.operands[0]], operation)
+    start = machine.all(operation.operands[1:])
+    combination = _combination(machine, operation)
+    machine.charge(len(source.items))
+    items = list(source.items)
+    if not start and mask is not None:
+        _check_any_on(machine, mask)
+    if not start and mask is None and items:
+        start = [items.pop(0)]
+    result = start[0] if start else combination.neutral()
+    lanes = mask.items if mask is not None else [None] * len(items)
+    for item, lane in zip(items, lanes, strict=True):
+        result = combination.more(result, item, lane)
+    return [result]
+
+
+def _check_any_on(machine: Machine, mask: Elements) -> None:
+    """Check that a lane is on.
+
+    Raises:
+        NotInterpreted: none is. Lowerings have a neutral result, canonicalisation the element.
+    """
+    on, *others = mask.items
+    for lane in others:
+        on = applied(machine, "arith.ori", (on, lane), BOOL)
+    if not machine.domain.decide(on):
+        raise NotInterpreted("a masked vector.reduction of no lanes, without an accumulator")
+
+
+@maskable("vector.multi_reduction")
+def _multi_reduction(machine: Machine, operation: Operation, mask: Elements | None) -> Results:
+    source = elements(machine.frame[operation.operands[0]], operation)
+    start = machine.frame[operation.operands[1]]
+    combination = _combination(machine, operation)
+    reduced = set(numbers(operation.attributes.get("reduction_dims")))
+    kept = [size for at, size in enumerate(source.shape) if at not in reduced]
+    left = iter(row_major(kept))
+    steps = [0 if at in reduced else next(left) for at in range(len(source.shape))]
+    machine.charge(len(source.items))
+    found = list(start.items) if isinstance(start, Elements) else [start]
+    lanes = mask.items if mask is not None else [None] * len(source.items)
+    for at, item, lane in zip(positions(source.shape, steps), source.items, lanes, strict=True):
+        found[at] = combination.more(found[at], item, lane)
+    return [vector_or_element(operation, found)]
+
+
+@maskable("vector.outerproduct")
+def _outer_product(machine: Machine, operation: Operation, mask: Elements | None) -> Results:
+    left, right, *start = machine.all(operation.operands)
+    combination = _combination(machine, operation)
+    row = right.items if isinstance(right, Elements) else [right]
+    pairs = list(product(elements(left, operation).items, row))
+    machine.charge(len(pairs))
+    if not start:
+        if mask is not None:
+            raise NotInterpreted("a masked vector.outerproduct without an accumulator")
+        return [made(operation, [combination.product(*pair) for pair in pairs])]
+    before = elements(start[0], operation).items
+    lanes = mask.items if mask is not None else [None] * len(pairs)
     items = [
-        chosen(machine, lane, mine, passed, result.element)
-        for lane, mine, passed in zip(mask.items, result.items, other.items, strict=True)
+        _accumulated(combination, old, pair, lane)
+        for old, pair, lane in zip(before, pairs, lanes, strict=True)
     ]
-    return Elements(result.shape, items, result.element)
+    return [made(operation, items)]
+
+
+def _accumulated(
+    combination: Combination, old: Scalar, pair: tuple[Scalar, Scalar], lane: Scalar | None
+) -> Scalar:
+    """Combine a product with an element; the documentation promises a fused addition."""
+    element = combination.element
+    if combination.kind != "add" or not isinstance(element, FloatType):
+        return combination.more(old, combination.product(*pair), lane)
+    machine = combination.machine
+    fused = applied(machine, "math.fma", (*pair, old), element)
+    return fused if lane is None else chosen(machine, lane, fused, old, element)
+
+
+@maskable("vector.contract")
+def _contract(machine: Machine, operation: Operation, mask: Elements | None) -> Results:
+    left, right = (elements(each, operation) for each in machine.all(operation.operands[:2]))
+    start = machine.frame[operation.operands[2]]
+    # Lowerings fuse the product with the addition, or add the products first.
+    combination = replace(_combination(machine, operation), attributes=_OPEN_ORDER)
+    found = list(start.items) if isinstance(start, Elements) else [start]
+    shape = start.shape if isinstance(start, Elements) else ()
+    maps = operation.attributes.get("indexing_maps")
+    assert isinstance(maps, tuple)
+    dimensions = [_dimensions(each) for each in maps]
+    sizes = _iteration_sizes(dimensions, (left.shape, right.shape, shape))
+    machine.charge(prod(sizes))
+    columns = [
+        positions(sizes, _iteration_steps(each, of, len(sizes)))
+        for each, of in zip(dimensions, (left.shape, right.shape, shape), strict=True)
+    ]
+    lefts = _promoted(machine, left, combination.element)
+    rights = _promoted(machine, right, combination.element)
+    lanes = mask.items if mask is not None else [None] * prod(sizes)
+    for first, second, at, lane in zip(*columns, lanes, strict=True):
+        term = combination.product(lefts[first], rights[second])
+        found[at] = combination.more(found[at], term, lane)
+    return [vector_or_element(operation, found)]
+
+
+def _dimensions(attribute: Attribute) -> list[int]:
+    if not isinstance(attribute, AffineMap):
+        raise NotInterpreted("a contraction without maps")
+    if any(result.kind != "input" for result in attribute.results):
+        raise NotInterpreted("a contraction with maps that are no projections")
+    return [result.value for result in attribute.results]
+
+
+def _iteration_sizes(
+    dimensions: Sequence[Sequence[int]], shapes: Sequence[Sequence[int]]
+) -> list[int]:
+    found: dict[int, int] = {}
+    for places, shape in zip(dimensions, shapes, strict=True):
+        found.update(zip(places, shape, strict=True))
+    return [found[at] for at in range(len(found))]
+
+
+def _iteration_steps(places: Sequence[int], shape: Sequence[int], rank: int) -> list[int]:
+    steps = [0] * rank
+    for at, step in zip(places, row_major(shape), strict=True):
+        steps[at] += step
+    return steps
+
+
+def _promoted(
+    machine: Machine, source: Elements, element: IntegerType | FloatType
+) -> Sequence[Scalar]:
+    """Return elements as those of the wider type of a result."""
+    old = source.element
+    if old == element:
+        return source.items
+    is_wider = (
+        isinstance(old, FloatType)
+        if isinstance(element, FloatType)
+        else isinstance(old, IntegerType) and old.width < element.width
+    )
+    if not is_wider or isinstance(old, ComplexType):
+        raise NotInterpreted(f"a contraction of {old} into {element}")
+    name = "arith.extf" if isinstance(element, FloatType) else "arith.extsi"
+    machine.charge(len(source.items))
+    return [applied(machine, name, [item], old, element) for item in source.items]
+
+
+@handles("vector.scan")
+def _scan(machine: Machine, operation: Operation, source: Elements, start: Elements) -> Results:
+    if operation.attributes.get("inclusive"):
+        # The documentation has the initial value take part in it, the lowering leaves it out.
+        raise NotInterpreted("an inclusive vector.scan")
+    along = operation.attributes.get("reduction_dim")
+    assert isinstance(along, int)
+    combination = _combination(machine, operation)
+    machine.charge(len(source.items))
+    steps = row_major(source.shape)
+    rest = [size for at, size in enumerate(source.shape) if at != along]
+    others = [step for at, step in enumerate(steps) if at != along]
+    items = list(source.items)
+    last = list(start.items)
+    for lane, first in enumerate(positions(rest, others)):
+        total = start.items[lane]
+        for at in range(source.shape[along]):
+            here = first + at * steps[along]
+            items[here] = last[lane] = total
+            total = combination.of(total, source.items[here])
+    return [replace(source, items=items), replace(start, items=last)]

@@ -20,7 +20,7 @@ from actiondbg.validation.dialects.scalars import (
     plain_element,
     poison,
 )
-from actiondbg.validation.dialects.vector import made, maskable, vector, vector_shape
+from actiondbg.validation.dialects.vector import made, maskable, vector_shape
 from actiondbg.validation.domain import NotInterpreted, OpenOrder, Scalar, UndefinedBehaviour
 from actiondbg.validation.machine import (
     Elements,
@@ -28,6 +28,7 @@ from actiondbg.validation.machine import (
     MemRef,
     Results,
     RuntimeValue,
+    elements,
     handles,
     row_major,
 )
@@ -193,7 +194,7 @@ def _transfer_read(machine: Machine, operation: Operation, outer: Elements | Non
 def _transfer_write(machine: Machine, operation: Operation, outer: Elements | None) -> Results:
     (value,), (base,), starts, masks = operation.segments()
     target = view(machine.frame[base], is_written=True)
-    mine = vector(machine.frame[value], operation)
+    mine = elements(machine.frame[value], operation)
     window = _transfer_window(operation, target, mine.shape)
     sizes = zip(window.dimensions, window.shape, strict=True)
     if any(at is None and size != 1 for at, size in sizes):
@@ -248,7 +249,7 @@ def _lanes(
     """
     if masks and outer is not None:
         raise NotInterpreted(f"{operation.name} with two masks")
-    mask = vector(machine.frame[masks[0]], operation) if masks else outer
+    mask = elements(machine.frame[masks[0]], operation) if masks else outer
     if mask is None:
         return None
     used = sorted(at for at in window.dimensions if at is not None)
@@ -291,82 +292,70 @@ def _goes_on(machine: Machine) -> bool:
 
 
 @handles("vector.load")
-def _load(machine: Machine, operation: Operation) -> Results:
-    base, *starts = operation.operands
-    source = view(machine.frame[base], is_written=False)
+def _load(machine: Machine, operation: Operation, base: RuntimeValue, *starts: Scalar) -> Results:
+    source = view(base, is_written=False)
     # What is outside has any value: the documentation permits to read it.
     shape = vector_shape(operation.results[0].type)
     window = _innermost(source, shape, may_leave=True, goes_on=_goes_on(machine))
-    places = window.places(machine, source, machine.all(starts), is_masked=False)
+    places = window.places(machine, source, starts, is_masked=False)
     if machine.domain.is_source and places and set(places) == {BEYOND}:
         raise UndefinedBehaviour("a vector is outside of memory from its start")
     nothing = [poison(machine, source.buffer.element)] * prod(source.unit or ())
     return [made(operation, _read(machine, source, places, None, [nothing] * len(places)))]
 
 
-@handles("vector.store")
-def _store(machine: Machine, operation: Operation) -> Results:
-    value, base, *starts = operation.operands
-    target = view(machine.frame[base], is_written=True)
-    mine = vector(machine.frame[value], operation)
-    window = _innermost(target, mine.shape, goes_on=_goes_on(machine))
-    places = window.places(machine, target, machine.all(starts), is_masked=False)
-    _write(machine, target, places, None, mine.items)
-    return []
-
-
 @handles("affine.vector_load")
-def _affine_load(machine: Machine, operation: Operation) -> Results:
-    base, *operands = operation.operands
-    source = view(machine.frame[base], is_written=False)
-    shape = vector_shape(operation.results[0].type)
-    starts = indices(machine, operation, operands)
-    places = _innermost(source, shape).places(machine, source, starts, is_masked=False)
+def _affine_load(
+    machine: Machine, operation: Operation, base: RuntimeValue, *inputs: Scalar
+) -> Results:
+    source = view(base, is_written=False)
+    window = _innermost(source, vector_shape(operation.results[0].type))
+    places = window.places(machine, source, indices(machine, operation, inputs), is_masked=False)
     return [made(operation, _read(machine, source, places, None, []))]
 
 
-@handles("affine.vector_store")
-def _affine_store(machine: Machine, operation: Operation) -> Results:
-    value, base, *operands = operation.operands
-    target = view(machine.frame[base], is_written=True)
-    mine = vector(machine.frame[value], operation)
-    starts = indices(machine, operation, operands)
-    places = _innermost(target, mine.shape).places(machine, target, starts, is_masked=False)
+@handles("vector.store", "affine.vector_store")
+def _store(
+    machine: Machine, operation: Operation, mine: Elements, base: RuntimeValue, *inputs: Scalar
+) -> Results:
+    target = view(base, is_written=True)
+    is_affine = operation.name.startswith("affine.")
+    window = _innermost(target, mine.shape, goes_on=not is_affine and _goes_on(machine))
+    starts = indices(machine, operation, inputs) if is_affine else inputs
+    places = window.places(machine, target, starts, is_masked=False)
     _write(machine, target, places, None, mine.items)
     return []
 
 
-@handles("vector.maskedload")
-def _masked_load(machine: Machine, operation: Operation) -> Results:
-    base, *starts, lanes, other = operation.operands
-    source = view(machine.frame[base], is_written=False)
-    mask, passed = (vector(machine.frame[each], operation) for each in (lanes, other))
-    window = _innermost(source, mask.shape, goes_on=_goes_on(machine))
+@handles("vector.maskedload", "vector.maskedstore")
+def _masked(machine: Machine, operation: Operation) -> Results:
+    is_load = bool(operation.results)
+    memory, starts, mask, value = _masked_operands(machine, operation)
+    window = _innermost(memory, mask.shape, goes_on=_goes_on(machine))
     if window.shape != mask.shape:
-        raise NotInterpreted("vector.maskedload of memory of vectors")
-    places = window.places(machine, source, machine.all(starts), is_masked=True)
-    others = [[each] for each in passed.items]
-    return [made(operation, _read(machine, source, places, mask.items, others))]
-
-
-@handles("vector.maskedstore")
-def _masked_store(machine: Machine, operation: Operation) -> Results:
-    base, *starts, lanes, value = operation.operands
-    target = view(machine.frame[base], is_written=True)
-    mask, mine = (vector(machine.frame[each], operation) for each in (lanes, value))
-    window = _innermost(target, mask.shape, goes_on=_goes_on(machine))
-    if window.shape != mask.shape:
-        raise NotInterpreted("vector.maskedstore to memory of vectors")
-    places = window.places(machine, target, machine.all(starts), is_masked=True)
-    _write(machine, target, places, mask.items, mine.items)
+        raise NotInterpreted(f"{operation.name} {'of' if is_load else 'to'} memory of vectors")
+    places = window.places(machine, memory, starts, is_masked=True)
+    if is_load:
+        others = [[each] for each in value.items]
+        return [made(operation, _read(machine, memory, places, mask.items, others))]
+    _write(machine, memory, places, mask.items, value.items)
     return []
 
 
+def _masked_operands(
+    machine: Machine, operation: Operation
+) -> tuple[MemRef, list[Scalar], Elements, Elements]:
+    """Return the memory of a load or a store, the indices in it, the mask, and a vector."""
+    base, *starts, lanes, other = machine.all(operation.operands)
+    memory = view(base, is_written=not operation.results)
+    mask, value = (elements(each, operation) for each in (lanes, other))
+    return memory, starts, mask, value
+
+
 @handles("vector.type_cast")
-def _type_cast(machine: Machine, operation: Operation) -> Results:
+def _type_cast(_: Machine, operation: Operation, source: MemRef) -> Results:
     """See the same memory with other elements: the strides count those."""
     new = operation.results[0].type
-    source: MemRef = machine.frame[operation.operands[0]]
     unit = item_of(new)[0]
     offset, rest = divmod(source.offset * prod(source.unit or ()), prod(unit or ()))
     if rest or source.strides != row_major(source.sizes) or not isinstance(new, ShapedType):
@@ -384,7 +373,7 @@ def _gather(machine: Machine, operation: Operation, outer: Elements | None) -> R
         raise NotInterpreted("vector.gather with two masks")
     base, *starts, at, lanes, other = operation.operands
     source = view(machine.frame[base], is_written=False)
-    passed = vector(machine.frame[other], operation)
+    passed = elements(machine.frame[other], operation)
     machine.charge(len(passed.items))
     places = _lane_places(machine, operation, source, (*starts, at, lanes))
     return [made(operation, _read_lanes(source, places, passed))]
@@ -394,7 +383,7 @@ def _gather(machine: Machine, operation: Operation, outer: Elements | None) -> R
 def _scatter(machine: Machine, operation: Operation) -> Results:
     base, *starts, at, lanes, value = operation.operands
     target = view(machine.frame[base], is_written=True)
-    mine = vector(machine.frame[value], operation)
+    mine = elements(machine.frame[value], operation)
     machine.charge(len(mine.items))
     places = _lane_places(machine, operation, target, (*starts, at, lanes))
     written = [place for place in places if place is not None]
@@ -421,14 +410,11 @@ def _write_lanes(target: MemRef, places: Sequence[int | None], mine: Elements) -
 
 
 def _lane_places(
-    machine: Machine,
-    operation: Operation,
-    base: MemRef,
-    operands: Sequence[Value],
+    machine: Machine, operation: Operation, base: MemRef, operands: Sequence[Value]
 ) -> list[int | None]:
     """Return where the element of each lane is; None for lanes that are off."""
     *starts, at, lanes = operands
-    mask, offsets = (vector(machine.frame[each], operation) for each in (lanes, at))
+    mask, offsets = (elements(machine.frame[each], operation) for each in (lanes, at))
     type = plain_element(at.type)
     if base.unit or not isinstance(type, IntegerType):
         raise NotInterpreted(f"{operation.name} of memory of vectors")
@@ -459,22 +445,13 @@ def _lane_place(
     return flat(found, base.strides, base.offset)
 
 
-@handles("vector.expandload")
-def _expand_load(machine: Machine, operation: Operation) -> Results:
-    base, *starts, lanes, other = operation.operands
-    source = view(machine.frame[base], is_written=False)
-    mask, passed = (vector(machine.frame[each], operation) for each in (lanes, other))
-    places = _packed_places(machine, operation, source, machine.all(starts), mask)
-    return [made(operation, _read_lanes(source, places, passed))]
-
-
-@handles("vector.compressstore")
-def _compress_store(machine: Machine, operation: Operation) -> Results:
-    base, *starts, lanes, value = operation.operands
-    target = view(machine.frame[base], is_written=True)
-    mask, mine = (vector(machine.frame[each], operation) for each in (lanes, value))
-    places = _packed_places(machine, operation, target, machine.all(starts), mask)
-    _write_lanes(target, places, mine)
+@handles("vector.expandload", "vector.compressstore")
+def _packed(machine: Machine, operation: Operation) -> Results:
+    memory, starts, mask, value = _masked_operands(machine, operation)
+    places = _packed_places(machine, operation, memory, starts, mask)
+    if operation.results:
+        return [made(operation, _read_lanes(memory, places, value))]
+    _write_lanes(memory, places, value)
     return []
 
 

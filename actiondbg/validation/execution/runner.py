@@ -15,8 +15,7 @@ from actiondbg.bisection.oracles.execute import WITHOUT_AVX512, beside, runner_l
 from actiondbg.bisection.oracles.oracle import shortened
 from actiondbg.errors import ActiondbgError, OracleError
 from actiondbg.ir.tokens import RESULTS
-from actiondbg.validation.execution.harness import Part, Test
-from actiondbg.validation.execution.literals import Element, all_numbers, bits_in
+from actiondbg.validation.execution.harness import Element, Part, Test, all_numbers, bits_in
 from actiondbg.validation.execution.lowerings import PLAIN, Lowering, fitted
 from actiondbg.validation.inputs import Number
 
@@ -58,21 +57,17 @@ class Executed:
         return next(each for each in self.parts if each.key == key)
 
 
+@dataclass(eq=False)
 class Runner:
-    """Runs tests, one after another.
+    """Runs tests, one after another."""
 
-    Args:
-        tool: the debugged tool; the others are looked for beside it, then on PATH.
-        scratch: a folder for files, of this runner alone.
-        seconds: the most that a command takes.
-    """
+    tool: Path  # the debugged tool; the others are looked for beside it, then on PATH
+    scratch: Path  # a folder for files, of this runner alone
+    seconds: float = 10.0  # the most that a command takes
+    _count: int = 0  # of the tests
 
-    def __init__(self, tool: Path, scratch: Path, seconds: float = 10.0) -> None:
-        self.tool = tool
-        self.seconds = seconds
-        self._scratch = scratch
-        self._commands = CommandRunner(scratch)
-        self._count = 0
+    def __post_init__(self) -> None:
+        self._commands = CommandRunner(self.scratch)
 
     def run(
         self, test: Test, lowering: Lowering = PLAIN, environment: dict[str, str] | None = None
@@ -91,7 +86,7 @@ class Runner:
             NotLowered: the tools are missing, or it cannot be lowered.
         """
         self._count += 1
-        source = self._scratch / f"test{self._count}.mlir"
+        source = self.scratch / f"test{self._count}.mlir"
         source.write_text(test.text, encoding="utf-8")
         lowered = source.with_suffix(".lowered.mlir")
         why = self._lower(test, fitted(lowering, test.text), source, lowered)
@@ -157,12 +152,7 @@ class Runner:
         self._commands.cancel()
 
     def _process(
-        self,
-        lowered: Path,
-        test: Test,
-        entry: str,
-        lowering: Lowering,
-        environment: dict[str, str],
+        self, lowered: Path, test: Test, entry: str, lowering: Lowering, environment: dict[str, str]
     ) -> list[Executed]:
         words = self._execution_command(entry, lowering, str(lowered))
         done = self._run(words, environment)
@@ -187,7 +177,7 @@ class Runner:
         given = [f"{name}={value}" for name, value in settings.items()]
         limit = f'ulimit -v {_MEMORY * 1024}; ulimit -c 0; exec env "$@"'
         command = ["/bin/sh", "-c", limit, "sh", *given, *words]
-        return self._commands.run(command, None, self.seconds, self._scratch)
+        return self._commands.run(command, None, self.seconds, self.scratch)
 
     def find(self, name: str, lowering: Lowering) -> Path:
         """Return a tool.
@@ -203,7 +193,7 @@ class Runner:
             raise NotLowered(str(error)) from error
 
     def _reason(self, done: Completed) -> str:
-        said = failure_text(self._scratch / STDERR)
+        said = failure_text(self.scratch / STDERR)
         return shortened(said) if said and done.status is not None else self._ending(done)
 
     def _ending(self, done: Completed) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
 from actiondbg.validation.proof.solver import Answer, Solver
@@ -45,30 +45,31 @@ class _Choice:
     tried: tuple[int, ...] = ()  # the values of other paths
 
 
+@dataclass(eq=False)
 class Explorer:
-    """Runs something once for each path, those with few choices first.
+    """Runs something once for each path, those with few choices first."""
 
-    Attributes:
-        conditions: of the path that is followed.
-        paths: how many were followed to their end.
-        bounds: the limits that were reached, in words.
-    """
+    terms: Terms
+    _solver: Solver
+    limits: Limits
+    conditions: list[Term] = field(default_factory=list[Term])  # of the path that is followed
+    paths: int = 0  # how many were followed to their end
+    # The limits that were reached, in words.
+    bounds: dict[str, None] = field(default_factory=dict[str, None])
+    _choices: list[_Choice] = field(default_factory=list[_Choice])
+    _at: int = 0
+    _depth: int = 0
+    _pending: list[tuple[int, int, list[_Choice]]] = field(
+        default_factory=list[tuple[int, int, list[_Choice]]]
+    )
+    _pushed: int = 0
+    _known_possible: bool = True
+    _answers: dict[tuple[frozenset[Term], Term], Answer] = field(
+        default_factory=dict[tuple[frozenset[Term], Term], Answer]
+    )
 
-    def __init__(self, terms: Terms, solver: Solver, limits: Limits) -> None:
-        self.terms = terms
-        self.limits = limits
-        self.conditions: list[Term] = []
-        self.paths = 0
-        self.bounds: dict[str, None] = {}
-        self._solver = solver
-        self._deadline = time.monotonic() + limits.seconds
-        self._choices: list[_Choice] = []
-        self._at = 0
-        self._depth = 0
-        self._pending: list[tuple[int, int, list[_Choice]]] = []
-        self._pushed = 0
-        self._known_possible = True
-        self._answers: dict[tuple[frozenset[Term], Term], Answer] = {}
+    def __post_init__(self) -> None:
+        self._deadline = time.monotonic() + self.limits.seconds
 
     def restart(self) -> None:
         """Forget which paths were followed, but not how much time is left."""
@@ -167,17 +168,13 @@ class Explorer:
             return bool(self._followed(self._choices[self._at]))
         self._check_depth()
         ways = ((1, condition), (0, self.terms.not_(condition)))
-        possible = [_Choice(value, way) for value, way in ways if self._may_hold(way)]
+        possible = [_Choice(value, way) for value, way in ways if self.ask([way]).status != "unsat"]
         if not possible:
             raise PathLeft
         for other in possible[1:]:
             self._push([*self._choices, other])
         self._choices.append(possible[0])
         return bool(self._followed(possible[0]))
-
-    def _may_hold(self, way: Term) -> bool:
-        answer = self.ask([way])
-        return answer.status != "unsat"
 
     def choose(self, value: Term, most: int, what: str) -> int:
         """Return a signed number that a bit-vector may be: one of so many, small ones first."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from actiondbg.validation.domain import NotInterpreted, UndefinedBehaviour
 from actiondbg.validation.program import Attribute
@@ -74,32 +74,23 @@ class Undecided(Exception):
     """The solver did not find an answer in time."""
 
 
+@dataclass(eq=False)
 class Surroundings:
-    """What operations say beside their results, on one path.
+    """What operations say beside their results, on one path."""
 
-    Args:
-        terms: what makes terms.
-        explorer: follows the paths.
-        has_choices: whether each sign of zero that is open is a choice of its own.
-
-    Attributes:
-        is_source: whether the program before the action runs: its undefined behaviour ends the
-            path, that of the other one is a difference.
-        approximations: conditions under which results are exact, with what is open elsewhere.
-        choices: of the source, which may take the best ones.
-        open_signs: how many signs of zero are open in the source.
-    """
-
-    def __init__(self, terms: Terms, explorer: Explorer, *, has_choices: bool = False) -> None:
-        self.terms = terms
-        self.is_source = True
-        self.approximations: dict[Term, str] = {}
-        self.choices: list[Term] = []
-        self.open_signs = 0
-        self._explorer = explorer
-        self._has_choices = has_choices
-        self._targets_choices = 0
-        self._recorded: set[tuple[object, ...]] = set()
+    terms: Terms  # what makes terms
+    _explorer: Explorer  # follows the paths
+    has_choices: bool = False  # whether each sign of zero that is open is a choice of its own
+    # Whether the program before the action runs: its undefined behaviour ends the path, that of the
+    # other one is a difference.
+    is_source: bool = True
+    # Conditions under which results are exact, with what is open elsewhere.
+    approximations: dict[Term, str] = field(default_factory=dict[Term, str])
+    # Of the source, which may take the best ones.
+    choices: list[Term] = field(default_factory=list[Term])
+    open_signs: int = 0  # how many signs of zero are open in the source
+    _targets_choices: int = 0
+    _recorded: set[tuple[object, ...]] = field(default_factory=set[tuple[object, ...]])
 
     def undefined(self, condition: Term, why: str) -> None:
         """Go on only where a condition does not hold; a target where it can hold differs.
@@ -140,7 +131,7 @@ class Surroundings:
         """Return a condition that chooses one of two results; None if the first one is taken."""
         if self.is_source:
             self.open_signs += 1
-        if not self._has_choices:
+        if not self.has_choices:
             return None
         if not self.is_source:
             self._targets_choices += 1

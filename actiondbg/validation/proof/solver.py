@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from typing import Any, Literal
@@ -142,17 +142,15 @@ def is_heavy(term: Term) -> bool:
     return True
 
 
+@dataclass
 class _Translation:
     """Terms as the solver's; some operations as unknown functions."""
 
-    def __init__(
-        self, bitwuzla: Any, manager: Any, abstracted: frozenset[str] = frozenset()
-    ) -> None:
-        self.manager = manager
-        self._bitwuzla = bitwuzla
-        self._abstracted = abstracted
-        self._terms: dict[Term, Any] = {}
-        self._functions: dict[tuple[object, ...], Any] = {}
+    _bitwuzla: Any
+    manager: Any
+    _abstracted: frozenset[str] = frozenset()
+    _terms: dict[Term, Any] = field(default_factory=dict[Term, Any])
+    _functions: dict[tuple[object, ...], Any] = field(default_factory=dict[tuple[object, ...], Any])
 
     def translated(self, term: Term) -> Any:
         """Return the solver's term."""

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
-from actiondbg.validation.domain import NotInterpreted, Scalar
-from actiondbg.validation.flags import fast_math, short_name
+from actiondbg.validation.domain import NotInterpreted, Scalar, fast_math, short_name
 from actiondbg.validation.floats import bits_of as bits_of_number
 from actiondbg.validation.program import Attribute
-from actiondbg.validation.proof.exploration import Explorer
-from actiondbg.validation.proof.floats import float_operation
-from actiondbg.validation.proof.integers import INTEGERS
 from actiondbg.validation.proof.operation import (
     Computed,
     ScalarOperation,
@@ -19,20 +16,22 @@ from actiondbg.validation.proof.operation import (
     sort_of,
     width_of,
 )
-from actiondbg.validation.proof.terms import Term, Terms
+from actiondbg.validation.proof.scalars import INTEGERS, float_operation
+from actiondbg.validation.proof.terms import Term
 from actiondbg.validation.types import FloatType, IntegerType, Type
 
 _MOST_VALUES = 6  # of a size, or of a loop's bound, whose value is not known
 _CHECKED = 256  # operations after which the time is looked at
 
 
+@dataclass(eq=False)
 class Symbolic(Surroundings):
     """A domain of terms, each with where it is poison."""
 
-    def __init__(self, terms: Terms, explorer: Explorer, *, has_choices: bool = False) -> None:
-        super().__init__(terms, explorer, has_choices=has_choices)
-        self._applied = 0
-        self._frozen_count: dict[tuple[bool, Value], int] = {}
+    _applied: int = 0
+    _frozen_count: dict[tuple[bool, Value], int] = field(
+        default_factory=dict[tuple[bool, Value], int]
+    )
 
     # --- scalars ---
 

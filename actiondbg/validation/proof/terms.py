@@ -7,6 +7,7 @@ function), ``fp.from_bits``, ``fp.from_fp``, ``fp.from_sbv``, ``fp.from_ubv``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from actiondbg.validation.types import signed
 
@@ -24,32 +25,15 @@ _COMMUTATIVE = frozenset(
 _FLOAT_PREDICATES = ("fp.is", "fp.eq", "fp.lt", "fp.leq")  # their names begin so
 
 
+@dataclass(eq=False, slots=True, repr=False)
 class Term:
-    """A term; the same one is one object, so compare by identity.
+    """A term; the same one is one object, so compare by identity."""
 
-    Args:
-        op: the operator.
-        args: its operands.
-        params: the value of a constant, a name, a rounding mode, numbers of bits.
-        sort: of the term.
-        number: of terms in the order in which they were made.
-    """
-
-    __slots__ = ("args", "number", "op", "params", "sort")
-
-    def __init__(
-        self,
-        op: str,
-        args: tuple[Term, ...],
-        params: tuple[int | str, ...],
-        sort: Sort,
-        number: int,
-    ) -> None:
-        self.op = op
-        self.args = args
-        self.params = params
-        self.sort = sort
-        self.number = number
+    op: str  # the operator
+    args: tuple[Term, ...]  # its operands
+    params: tuple[int | str, ...]  # the value of a constant, a name, a rounding mode, bits
+    sort: Sort
+    number: int  # of terms in the order in which they were made
 
     @property
     def value(self) -> int | None:
@@ -260,16 +244,12 @@ class Terms:
             left, right = right, left
         if right.op == "const" and left.op == "ite":
             # A comparison of ``ite(c, 1, 0)`` is the condition.
-            sides = [self._equal_constants(side, right) for side in left.args[1:]]
+            sides = [side is right if side.op == "const" else None for side in left.args[1:]]
             if sides[0] is not None and sides[1] is not None:
                 return self.ite(left.args[0], *(self.boolean(bool(side)) for side in sides))
         if left.sort == BOOL and right.op == "const":
             return left if right.value else self.not_(left)
         return self._commuted("=", left, right, (), BOOL)
-
-    @staticmethod
-    def _equal_constants(left: Term, right: Term) -> bool | None:
-        return left is right if left.op == "const" else None
 
     def ite(self, condition: Term, left: Term, right: Term) -> Term:
         """Return one of two terms of a sort."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from actiondbg.analysis.legalization.cause import Cause, cause_of, short_name
+from actiondbg.analysis.legalization.explanation import Cause, cause_of, short_name
 from actiondbg.commands.render.legalization.explanation_text import (
     conversion_words,
     failed_type,

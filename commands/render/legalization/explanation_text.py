@@ -7,8 +7,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from actiondbg.analysis.legalization.cause import Cause, cause_of, rank, said_lines, short_name
-from actiondbg.analysis.legalization.explanation import Explanation
+from actiondbg.analysis.legalization.explanation import (
+    Cause,
+    Explanation,
+    cause_of,
+    rank,
+    said_lines,
+    short_name,
+)
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.stop import culprit_words, emphasize
 from actiondbg.commands.render.tables import wrapped
@@ -48,6 +54,8 @@ _LEFT_HINT = (
     "--left on the command line."
 )
 
+_APPLICABLE_HINT = "At a stop before that pass, 'info applicable' lists passes that change the IR."
+_NO_TYPES_HINT = "A recording holds neither types nor what the target accepts: explain a run."
 _ENDED_HINT = "No pass failed, and the verifier refused nothing: the tool's own errors say why."
 _RECORDED_HINT = (
     "A recording does not hold failures of the verifier: explain the run itself, with "
@@ -221,11 +229,8 @@ class _Text:
         indent = "  " * depth
         number = f" #{tried.ordinal}" if tried.ordinal is not None else ""
         benefit = f", benefit {tried.benefit}" if tried.benefit is not None else ""
-        mark = (
-            emphasize(self._context, "v", GREEN)
-            if tried.result == "succeeded"
-            else emphasize(self._context, "x", RED)
-        )
+        letter, color = ("v", GREEN) if tried.result == "succeeded" else ("x", RED)
+        mark = emphasize(self._context, letter, color)
         yield f"{indent}{mark} {short_name(tried.name)}{number}{benefit}: {result_words(tried)}"
         for each in tried.types[: None if self._all else 1]:
             yield f"{indent}    {failed_type(each)}"
@@ -290,30 +295,20 @@ class _Text:
 
     # --- helpers ---
 
-    def _hints(self, found: Explanation) -> Iterator[str]:
+    def _hints(self, found: Explanation) -> list[str]:
+        hints: list[str] = []
         if self._hidden:
-            yield emphasize(
-                self._context, f"{counted(self._hidden, 'other pattern')}: --all shows them", DIM
-            )
+            hints.append(f"{counted(self._hidden, 'other pattern')}: --all shows them")
         if (silent := _silent_pattern(found)) is not None:
-            yield emphasize(
-                self._context,
+            hints.append(
                 f"'why-not --native {silent}', at the prompt, finds the last condition in the "
-                "pattern's code; without --native it compares with attempts that matched.",
-                DIM,
+                "pattern's code; without --native it compares with attempts that matched."
             )
         if found.target is None and found.cause is not None and found.cause.kind == "no pattern":
-            yield emphasize(
-                self._context,
-                "At a stop before that pass, 'info applicable' lists passes that change the IR.",
-                DIM,
-            )
+            hints.append(_APPLICABLE_HINT)
         if any(each.full is None for each in found.conversions):
-            yield emphasize(
-                self._context,
-                "A recording holds neither types nor what the target accepts: explain a run.",
-                DIM,
-            )
+            hints.append(_NO_TYPES_HINT)
+        return [emphasize(self._context, hint, DIM) for hint in hints]
 
 
 def _silent_pattern(found: Explanation) -> str | None:
@@ -399,18 +394,18 @@ def _neighbour(op: Neighbour, is_told: bool) -> str:
     return f"{operation(op.id, op.name)}{place}{converted}"
 
 
+_RESULTS = {
+    None: "was being applied when the tool stopped",
+    "rolled back": "matched, and was rolled back",
+    "refused": "not tried, because it is being applied already",
+    "succeeded": "succeeded",
+}
+
+
 def result_words(tried: TriedPattern) -> str:
-    match tried.result:
-        case None:
-            return "was being applied when the tool stopped"
-        case "rolled back":
-            return "matched, and was rolled back"
-        case "refused":
-            return "not tried, because it is being applied already"
-        case "succeeded":
-            return "succeeded"
-        case _:
-            return "did not match, and gave no reason" if is_silent(tried) else "did not match"
+    if tried.result == "failed":
+        return "did not match, and gave no reason" if is_silent(tried) else "did not match"
+    return _RESULTS[tried.result]
 
 
 def is_silent(tried: TriedPattern) -> bool:

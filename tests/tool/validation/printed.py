@@ -5,8 +5,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from actiondbg.validation.concrete.domain import Concrete
-from actiondbg.validation.concrete.operation import POISON
+from actiondbg.validation.concrete import Concrete
+from actiondbg.validation.domain import POISON
 from actiondbg.validation.interpreter import run_function
 from actiondbg.validation.machine import Event
 from actiondbg.validation.reading import ProgramReader

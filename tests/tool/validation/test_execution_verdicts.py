@@ -9,11 +9,17 @@ import pytest
 
 from actiondbg.bisection.oracles.execute import PIPELINE, runner_libraries
 from actiondbg.validation.agreement import Run
-from actiondbg.validation.concrete.operation import POISON
-from actiondbg.validation.execution.confirmation import annotated, confirm
+from actiondbg.validation.domain import POISON
+from actiondbg.validation.execution.comparison import (
+    Differs,
+    NotRun,
+    Same,
+    annotated,
+    confirm,
+    judge_by_running,
+)
 from actiondbg.validation.execution.lowerings import PLAIN
 from actiondbg.validation.execution.runner import Runner
-from actiondbg.validation.execution.whole_program import Differs, NotRun, Same, judge_by_running
 from actiondbg.validation.inputs import Array, Input, View
 from actiondbg.validation.machine import Buffer, Elements, Outcome, RuntimeValue
 from actiondbg.validation.strictness import Strictness

@@ -8,8 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from actiondbg.analysis.legalization.cause import cause_of, cause_of_failure
-from actiondbg.analysis.legalization.explanation import Explanation
+from actiondbg.analysis.legalization.explanation import Explanation, cause_of, cause_of_failure
 from actiondbg.analysis.legalization.tree import Conversion, read_conversions
 from actiondbg.protocol.legalizations import LegalizationEvent
 

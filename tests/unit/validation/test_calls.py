@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from actiondbg.validation.agreement import Run, disagreement
-from actiondbg.validation.concrete.domain import Concrete
+from actiondbg.validation.concrete import Concrete
 from actiondbg.validation.domain import NotInterpreted
 from actiondbg.validation.inputs import Input, View, materialize
 from actiondbg.validation.interpreter import run_function

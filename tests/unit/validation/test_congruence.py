@@ -6,13 +6,12 @@ import random
 
 import pytest
 
-from actiondbg.validation.congruence import Uncut, cuts
 from actiondbg.validation.judge import Judge
 from actiondbg.validation.judgement import Judgement, Limits, Query
+from actiondbg.validation.pieces import NotScaled, Uncut, cuts, scaled
 from actiondbg.validation.program import Function, Pair
 from actiondbg.validation.proof.refinement import Refuted, prove
 from actiondbg.validation.reading import ProgramReader
-from actiondbg.validation.scaling import NotScaled, scaled
 from actiondbg.validation.trial import Trial
 
 READER = ProgramReader()

@@ -6,8 +6,7 @@ import math
 
 import pytest
 
-from actiondbg.validation.execution.harness import Part, describe
-from actiondbg.validation.execution.literals import dense, number
+from actiondbg.validation.execution.harness import Part, dense, describe, number
 from actiondbg.validation.execution.lowerings import PLAIN, fitted
 from actiondbg.validation.execution.runner import parse_printed
 from actiondbg.validation.inputs import Array, Input, View

@@ -7,7 +7,7 @@ import struct
 
 import pytest
 
-from actiondbg.validation.flags import fast_math, overflow_flags
+from actiondbg.validation.domain import fast_math, overflow_flags
 from actiondbg.validation.floats import rounded
 from actiondbg.validation.program import OpaqueAttribute
 from actiondbg.validation.types import FloatType

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from actiondbg.validation.concrete.domain import Concrete
-from actiondbg.validation.concrete.operation import POISON
-from actiondbg.validation.domain import UndefinedBehaviour
+from actiondbg.validation.concrete import Concrete
+from actiondbg.validation.domain import POISON, UndefinedBehaviour
 from actiondbg.validation.inputs import materialize
 from actiondbg.validation.interpreter import run_function
 from actiondbg.validation.program import Module

@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from actiondbg.validation.concrete.domain import Concrete
-from actiondbg.validation.concrete.operation import POISON
-from actiondbg.validation.domain import UndefinedBehaviour
+from actiondbg.validation.concrete import Concrete
+from actiondbg.validation.domain import POISON, UndefinedBehaviour
 from actiondbg.validation.program import OpaqueAttribute
 from actiondbg.validation.proof.exploration import Explorer, Limits
 from actiondbg.validation.proof.operation import Value

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from actiondbg.validation.concrete.domain import Concrete
-from actiondbg.validation.concrete.operation import POISON
-from actiondbg.validation.domain import NotInterpreted, UndefinedBehaviour
+from actiondbg.validation.concrete import Concrete
+from actiondbg.validation.domain import POISON, NotInterpreted, UndefinedBehaviour
 from actiondbg.validation.interpreter import run_function
 from actiondbg.validation.machine import Buffer, Elements, MemRef, RuntimeValue
 from actiondbg.validation.reading import ProgramReader

@@ -1,15 +1,14 @@
-"""Floating-point operations on terms: all NaNs are one."""
+"""Scalar operations on terms; all NaNs are one."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from actiondbg.validation.domain import NotInterpreted
-from actiondbg.validation.flags import fast_math, predicate
-from actiondbg.validation.proof.integers import is_negative
+from actiondbg.validation.domain import NotInterpreted, fast_math, is_set, overflow_flags, predicate
 from actiondbg.validation.proof.operation import (
     Computed,
+    Function,
     ScalarOperation,
     format_of,
     is_opaque,
@@ -18,6 +17,314 @@ from actiondbg.validation.proof.operation import (
 )
 from actiondbg.validation.proof.terms import Term, Terms
 from actiondbg.validation.types import FloatType, IntegerType
+
+
+def _wrapping(name: str) -> Function:
+    def apply(operation: ScalarOperation, left: Term, right: Term) -> Computed:
+        terms = operation.terms
+        flags = overflow_flags(operation.attributes)
+        overflows = [
+            terms.op(f"{prefix}{name}o", left, right)
+            for flag, prefix in (("nsw", "bvs"), ("nuw", "bvu"))
+            if flag in flags
+        ]
+        return Computed((terms.op(f"bv{name}", left, right),), terms.or_(*overflows))
+
+    return apply
+
+
+def _operation(name: str) -> Function:
+    def apply(operation: ScalarOperation, left: Term, right: Term) -> Computed:
+        return Computed((operation.terms.op(name, left, right),))
+
+    return apply
+
+
+def _add_extended(operation: ScalarOperation, left: Term, right: Term) -> Computed:
+    terms = operation.terms
+    overflow = terms.bit(terms.op("bvuaddo", left, right))
+    return Computed((terms.op("bvadd", left, right), overflow))
+
+
+def _multiply_extended(*, is_signed: bool) -> Function:
+    def apply(operation: ScalarOperation, left: Term, right: Term) -> Computed:
+        terms = operation.terms
+        width = left.width
+        wide = [terms.extend(each, 2 * width, is_signed=is_signed) for each in (left, right)]
+        product = terms.op("bvmul", *wide)
+        low = terms.op("bvmul", left, right)
+        return Computed((low, terms.extract(product, 2 * width - 1, width)))
+
+    return apply
+
+
+# --- division ---
+
+
+def _is_zero(operation: ScalarOperation, term: Term) -> Term:
+    return operation.terms.eq(term, operation.terms.bv(0, term.width))
+
+
+def _check_divisor(operation: ScalarOperation, right: Term) -> None:
+    operation.undefined_by(1, _is_zero(operation, right), "by zero")
+
+
+def _check_overflow(operation: ScalarOperation, left: Term, right: Term) -> None:
+    """Say that the smallest number must not be divided by -1, nor poison, which may be any."""
+    terms = operation.terms
+    smallest = terms.eq(left, terms.bv(1 << (left.width - 1), left.width))
+    may_be_smallest = terms.or_(operation.operands[0].poison, smallest)
+    is_minus_one = terms.eq(right, terms.bv(-1, left.width))
+    condition = terms.and_(may_be_smallest, is_minus_one)
+    operation.around.undefined(condition, f"{operation.full_name} overflows")
+
+
+def _unsigned_division(operation: ScalarOperation, left: Term, right: Term) -> Computed:
+    terms = operation.terms
+    _check_divisor(operation, right)
+    quotient = terms.op("bvudiv", left, right)
+    if operation.name == "divui" and not is_set(operation.attributes, "exact"):
+        return Computed((quotient,))
+    has_rest = terms.not_(_is_zero(operation, terms.op("bvurem", left, right)))
+    if operation.name == "divui":
+        return Computed((quotient,), has_rest)
+    more = terms.op("bvadd", quotient, terms.bv(1, left.width))
+    return Computed((terms.ite(has_rest, more, quotient),))
+
+
+def _signed_division(operation: ScalarOperation, left: Term, right: Term) -> Computed:
+    terms = operation.terms
+    name = operation.name
+    _check_divisor(operation, right)
+    _check_overflow(operation, left, right)
+    quotient = terms.op("bvsdiv", left, right)
+    if name == "divsi" and not is_set(operation.attributes, "exact"):
+        return Computed((quotient,))
+    has_rest = terms.not_(_is_zero(operation, terms.op("bvsrem", left, right)))
+    if name == "divsi":
+        return Computed((quotient,), has_rest)
+    zero = terms.bv(0, left.width)
+    signs = [terms.op("bvslt", each, zero) for each in (left, right)]
+    is_same = terms.eq(*signs)
+    rounds = terms.and_(has_rest, is_same if name == "ceildivsi" else terms.not_(is_same))
+    step = terms.bv(1 if name == "ceildivsi" else -1, left.width)
+    return Computed((terms.ite(rounds, terms.op("bvadd", quotient, step), quotient),))
+
+
+def _unsigned_remainder(operation: ScalarOperation, left: Term, right: Term) -> Computed:
+    _check_divisor(operation, right)
+    return Computed((operation.terms.op("bvurem", left, right),))
+
+
+def _signed_remainder(operation: ScalarOperation, left: Term, right: Term) -> Computed:
+    terms = operation.terms
+    _check_divisor(operation, right)
+    # The documentation of arith leaves open whether an overflow is undefined; its lowering to LLVM
+    # makes it so. What an action makes of it may be either: the source has none, the target 0.
+    if operation.around.is_source or operation.full_name == "llvm.srem":
+        _check_overflow(operation, left, right)
+    return Computed((terms.op("bvsrem", left, right),))
+
+
+# --- bits ---
+
+
+def _or(operation: ScalarOperation, left: Term, right: Term) -> Computed:
+    terms = operation.terms
+    poison = None
+    if is_set(operation.attributes, "disjoint"):
+        poison = terms.not_(_is_zero(operation, terms.op("bvand", left, right)))
+    return Computed((terms.op("bvor", left, right),), poison)
+
+
+def _too_far(operation: ScalarOperation, value: Term, amount: Term) -> Term:
+    """Return where a shift is by the width or more."""
+    terms = operation.terms
+    width = value.width
+    if width >= 1 << width:
+        return terms.false
+    return terms.not_(terms.op("bvult", amount, terms.bv(width, width)))
+
+
+def _shift_left(operation: ScalarOperation, value: Term, amount: Term) -> Computed:
+    terms = operation.terms
+    shifted = terms.op("bvshl", value, amount)
+    poison = [_too_far(operation, value, amount)]
+    flags = overflow_flags(operation.attributes)
+    for flag, back in (("nsw", "bvashr"), ("nuw", "bvlshr")):
+        if flag in flags:
+            poison.append(terms.not_(terms.eq(terms.op(back, shifted, amount), value)))
+    return Computed((shifted,), terms.or_(*poison))
+
+
+def _shift_right(name: str) -> Function:
+    def apply(operation: ScalarOperation, value: Term, amount: Term) -> Computed:
+        terms = operation.terms
+        shifted = terms.op(name, value, amount)
+        poison = [_too_far(operation, value, amount)]
+        if is_set(operation.attributes, "exact"):
+            poison.append(terms.not_(terms.eq(terms.op("bvshl", shifted, amount), value)))
+        return Computed((shifted,), terms.or_(*poison))
+
+    return apply
+
+
+def _larger(comparison: str, *, is_max: bool) -> Function:
+    def apply(operation: ScalarOperation, left: Term, right: Term) -> Computed:
+        is_less = operation.terms.op(comparison, left, right)
+        ways = (right, left) if is_max else (left, right)
+        return Computed((operation.terms.ite(is_less, *ways),))
+
+    return apply
+
+
+def _resized(*, is_signed: bool) -> Function:
+    def apply(operation: ScalarOperation, value: Term) -> Computed:
+        terms = operation.terms
+        resized = terms.resized(value, width_of(operation.results[0]), is_signed=is_signed)
+        return Computed((resized,), is_negative(operation, value))
+
+    return apply
+
+
+def is_negative(operation: ScalarOperation, value: Term) -> Term:
+    """Return where ``nneg`` makes a result poison."""
+    terms = operation.terms
+    attributes = operation.attributes
+    if not (attributes.get("nneg") or attributes.get("nonNeg")):
+        return terms.false
+    return terms.op("bvslt", value, terms.bv(0, value.width))
+
+
+def _truncated(operation: ScalarOperation, value: Term) -> Computed:
+    terms = operation.terms
+    result = terms.extract(value, width_of(operation.results[0]) - 1, 0)
+    flags = overflow_flags(operation.attributes)
+    poison = [
+        terms.not_(terms.eq(terms.extend(result, value.width, is_signed=flag == "nsw"), value))
+        for flag in ("nsw", "nuw")
+        if flag in flags
+    ]
+    return Computed((result,), terms.or_(*poison))
+
+
+def _compared_integers(operation: ScalarOperation, left: Term, right: Term) -> Computed:
+    terms = operation.terms
+    kind = predicate("arith.cmpi", operation.attributes)
+    if kind in ("eq", "ne"):
+        same = terms.eq(left, right)
+        return Computed((terms.bit(same if kind == "eq" else terms.not_(same)),))
+    if kind[1] == "g":  # a > b is b < a
+        left, right = right, left
+    return Computed((terms.bit(terms.op(f"bv{kind[0]}l{kind[2]}", left, right)),))
+
+
+# --- math ---
+
+
+def _absolute(operation: ScalarOperation, value: Term) -> Computed:
+    terms = operation.terms
+    zero = terms.bv(0, value.width)
+    negated = terms.op("bvsub", zero, value)
+    absolute = terms.ite(terms.op("bvslt", value, zero), negated, value)
+    poison = None
+    if operation.attributes.get("is_int_min_poison"):
+        poison = terms.eq(value, terms.bv(1 << (value.width - 1), value.width))
+    return Computed((absolute,), poison)
+
+
+def _bits(operation: ScalarOperation, value: Term) -> list[Term]:
+    terms = operation.terms
+    return [terms.truth(terms.extract(value, at, at)) for at in range(value.width)]
+
+
+def _set_bits(operation: ScalarOperation, value: Term) -> Computed:
+    terms = operation.terms
+    width = value.width
+    count = terms.bv(0, width)
+    for bit in _bits(operation, value):
+        more = terms.op("bvadd", count, terms.bv(1, width))
+        count = terms.ite(bit, more, count)
+    return Computed((count,))
+
+
+def _zeros(*, are_leading: bool) -> Function:
+    def apply(operation: ScalarOperation, value: Term) -> Computed:
+        terms = operation.terms
+        width = value.width
+        count = terms.bv(width, width)
+        numbered = list(enumerate(_bits(operation, value)))
+        for at, bit in numbered if are_leading else reversed(numbered):
+            found = width - 1 - at if are_leading else at
+            count = terms.ite(bit, terms.bv(found, width), count)
+        poison = None
+        if operation.attributes.get("is_zero_poison"):
+            poison = _is_zero(operation, value)
+        return Computed((count,), poison)
+
+    return apply
+
+
+def _power(operation: ScalarOperation, base: Term, exponent: Term) -> Computed:
+    """By squares; a negative power is what 1 divided by the positive one is."""
+    terms = operation.terms
+    width = base.width
+    zero, one, minus_one = (terms.bv(value, width) for value in (0, 1, -1))
+    is_negative = terms.op("bvslt", exponent, zero)
+    undefined = terms.and_(is_negative, terms.eq(base, zero))
+    operation.undefined(undefined, "of 0 to a negative power")
+    result, square = one, base
+    bits = _bits(operation, exponent)
+    for bit in bits[:-1]:
+        result = terms.ite(bit, terms.op("bvmul", result, square), result)
+        square = terms.op("bvmul", square, square)
+    odd = terms.ite(bits[0], minus_one, one)
+    inverse = terms.ite(terms.eq(base, minus_one), odd, zero)
+    inverse = terms.ite(terms.eq(base, one), one, inverse)
+    return Computed((terms.ite(is_negative, inverse, result),))
+
+
+def _all(names: str, function: Function) -> dict[str, Function]:
+    return dict.fromkeys(names.split(), function)
+
+
+INTEGERS: dict[str, Callable[..., Computed]] = {
+    "addi": _wrapping("add"),
+    "subi": _wrapping("sub"),
+    "muli": _wrapping("mul"),
+    "addui_extended": _add_extended,
+    "mulsi_extended": _multiply_extended(is_signed=True),
+    "mului_extended": _multiply_extended(is_signed=False),
+    **_all("divui ceildivui", _unsigned_division),
+    **_all("divsi ceildivsi floordivsi", _signed_division),
+    "remui": _unsigned_remainder,
+    "remsi": _signed_remainder,
+    "andi": _operation("bvand"),
+    "ori": _or,
+    "xori": _operation("bvxor"),
+    "shli": _shift_left,
+    "shrui": _shift_right("bvlshr"),
+    "shrsi": _shift_right("bvashr"),
+    "maxsi": _larger("bvslt", is_max=True),
+    "minsi": _larger("bvslt", is_max=False),
+    "maxui": _larger("bvult", is_max=True),
+    "minui": _larger("bvult", is_max=False),
+    "extsi": _resized(is_signed=True),
+    "extui": _resized(is_signed=False),
+    "index_cast": _resized(is_signed=True),
+    "index_castui": _resized(is_signed=False),
+    "trunci": _truncated,
+    "cmpi": _compared_integers,
+    **_all("absi llvm.intr.abs", _absolute),
+    "ctpop": _set_bits,
+    **_all("ctlz llvm.intr.ctlz", _zeros(are_leading=True)),
+    **_all("cttz llvm.intr.cttz", _zeros(are_leading=False)),
+    "ipowi": _power,
+}
+
+
+# --- floating-point numbers ---
+
 
 _NEAREST = "RNE"
 # MLIR's rounding modes, by number.
@@ -49,8 +356,10 @@ def float_operation(operation: ScalarOperation, operands: Sequence[Term]) -> Com
     is_known = function is not None or operation.name in _CONVERSIONS
     if not is_known and not operation.full_name.startswith("math."):
         raise NotInterpreted(f"proof with {operation.full_name}")
-    if any(map(is_opaque, (*operation.types, *operation.results))):
-        if operation.name in _WIDENED and "ninf" not in flags and _is_widened(operation):
+    types = (*operation.types, *operation.results)
+    if any(map(is_opaque, types)):
+        floats = {str(each) for each in types if isinstance(each, FloatType)}
+        if operation.name in _WIDENED and "ninf" not in flags and floats == {"bf16"}:
             return _widened(operation, operands)
         return _on_bits(operation, operands, flags)
     if operation.name in _CONVERSIONS:
@@ -160,19 +469,10 @@ def _on_bits(
         return Computed((terms.op("bvand", value, terms.bv(sign - 1, value.width)),))
     if (name, str(source), str(target)) == ("extf", "bf16", "f32"):
         return Computed((_wide(terms, value),))
-    if (name, str(source), str(target)) == ("truncf", "f32", "bf16") and not _has_mode(operation):
+    has_mode = bool(operation.attributes.get("roundingmode"))
+    if (name, str(source), str(target)) == ("truncf", "f32", "bf16") and not has_mode:
         return Computed((_narrow(operation, value),))
     return Computed(_unknown(operation, operands))
-
-
-def _has_mode(operation: ScalarOperation) -> bool:
-    return bool(operation.attributes.get("roundingmode"))
-
-
-def _is_widened(operation: ScalarOperation) -> bool:
-    """Whether bf16 is the only type of floats."""
-    types = (*operation.types, *operation.results)
-    return all(str(each) == "bf16" for each in types if isinstance(each, FloatType))
 
 
 def _widened(operation: ScalarOperation, operands: Sequence[Term]) -> Computed:
@@ -183,8 +483,8 @@ def _widened(operation: ScalarOperation, operands: Sequence[Term]) -> Computed:
     """
     wide = replace(
         operation,
-        types=[_widened_type(each) for each in operation.types],
-        results=[_widened_type(each) for each in operation.results],
+        types=[_F32 if is_opaque(each) else each for each in operation.types],
+        results=[_F32 if is_opaque(each) else each for each in operation.results],
     )
     terms = operation.terms
     given = [
@@ -197,10 +497,6 @@ def _widened(operation: ScalarOperation, operands: Sequence[Term]) -> Computed:
         for term, type in zip(computed.terms, operation.results, strict=True)
     ]
     return Computed(tuple(results), computed.poison)
-
-
-def _widened_type(type: IntegerType | FloatType) -> IntegerType | FloatType:
-    return _F32 if is_opaque(type) else type
 
 
 def _wide(terms: Terms, bits: Term) -> Term:
@@ -282,14 +578,6 @@ def _plain(name: str, rounding: str = "") -> FloatFunction:
     return apply
 
 
-def _rounded(name: str) -> FloatFunction:
-    return _plain(name, _NEAREST)
-
-
-def _integral(mode: str) -> FloatFunction:
-    return _plain("fp.roundToIntegral", mode)
-
-
 def _extreme(*, is_max: bool, ignores_nan: bool) -> FloatFunction:
     def apply(operation: ScalarOperation, left: Term, right: Term) -> tuple[Term, ...]:
         terms = operation.terms
@@ -314,7 +602,7 @@ def _extreme(*, is_max: bool, ignores_nan: bool) -> FloatFunction:
     return apply
 
 
-def _compared(operation: ScalarOperation, left: Term, right: Term) -> tuple[Term, ...]:
+def _compared_floats(operation: ScalarOperation, left: Term, right: Term) -> tuple[Term, ...]:
     terms = operation.terms
     kind = predicate("arith.cmpf", operation.attributes)
     if kind in ("false", "true"):
@@ -405,25 +693,25 @@ _CONVERSIONS: dict[str, Callable[[ScalarOperation, Term], Computed]] = {
     **dict.fromkeys(("sitofp", "uitofp"), _from_integer),
 }
 FLOATS: dict[str, FloatFunction] = {
-    "addf": _rounded("fp.add"),
-    "subf": _rounded("fp.sub"),
-    "mulf": _rounded("fp.mul"),
-    "divf": _rounded("fp.div"),
-    "fma": _rounded("fp.fma"),
-    "sqrt": _rounded("fp.sqrt"),
+    "addf": _plain("fp.add", _NEAREST),
+    "subf": _plain("fp.sub", _NEAREST),
+    "mulf": _plain("fp.mul", _NEAREST),
+    "divf": _plain("fp.div", _NEAREST),
+    "fma": _plain("fp.fma", _NEAREST),
+    "sqrt": _plain("fp.sqrt", _NEAREST),
     "negf": _plain("fp.neg"),
     "absf": _plain("fp.abs"),
     "copysign": _copied_sign,
-    "floor": _integral("RTN"),
-    "ceil": _integral("RTP"),
-    "trunc": _integral("RTZ"),
-    "round": _integral("RNA"),
-    "roundeven": _integral("RNE"),
+    "floor": _plain("fp.roundToIntegral", "RTN"),
+    "ceil": _plain("fp.roundToIntegral", "RTP"),
+    "trunc": _plain("fp.roundToIntegral", "RTZ"),
+    "round": _plain("fp.roundToIntegral", "RNA"),
+    "roundeven": _plain("fp.roundToIntegral", "RNE"),
     "maximumf": _extreme(is_max=True, ignores_nan=False),
     "minimumf": _extreme(is_max=False, ignores_nan=False),
     "maxnumf": _extreme(is_max=True, ignores_nan=True),
     "minnumf": _extreme(is_max=False, ignores_nan=True),
-    "cmpf": _compared,
+    "cmpf": _compared_floats,
     "extf": _converted,
     "truncf": _converted,
     "bitcast": _bitcast,

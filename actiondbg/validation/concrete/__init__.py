@@ -1,4 +1,0 @@
-"""Scalars that are numbers, with poison.
-
-Imports the plain objects of ``validation``.
-"""

@@ -1,7 +1,6 @@
 //===- InterposeDrivers.cpp - Functions that drive rewrites and checks ----===//
 
 #include "engine/Engine.h"
-#include "interpose/ActionHandler.h"
 #include "interpose/Interpose.h"
 #include "support/Pipelines.h"
 #include "support/Unwinding.h"
@@ -37,6 +36,29 @@ static PatternBenefit reversed(PatternBenefit benefit, unsigned count) {
   if (benefit.isImpossibleToMatch() || benefit.getBenefit() >= range - 1)
     return benefit;
   return PatternBenefit(benefit.getBenefit() * range + count % range);
+}
+
+using CostModel = function_ref<PatternBenefit(const Pattern &)>;
+
+ADBG_INTERPOSE(void, applyCostModel, ADBG_COST_MODEL, PatternApplicator *self,
+               CostModel model) {
+  Engine &engine = Engine::get();
+  if (Recorder::reversesPatterns() && engine.follows() &&
+      !isConverting(engine)) {
+    unsigned count = 0;
+    return next(self, [&](const Pattern &pattern) {
+      return reversed(model(pattern), count++);
+    });
+  }
+  if (!engine.alternative || !engine.follows())
+    return next(self, model);
+  Alternative &alternative = *engine.alternative;
+  bool inConversion = isConverting(engine);
+  alternative.noteOrdered(self);
+  next(self, [&](const Pattern &pattern) {
+    alternative.setBenefit(pattern);
+    return alternative.benefitOf(pattern, model(pattern), inConversion);
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -281,55 +303,6 @@ ADBG_INTERPOSE_BY(noted, LogicalResult, convertValueTypeToMany,
                   SmallVectorImpl<Type> &)
 
 //===----------------------------------------------------------------------===//
-// Conversions: replacements happen at the end but belong to the pattern
-//===----------------------------------------------------------------------===//
-
-// One of these functions calls another inside of MLIR.
-static thread_local bool isReplacingConverted = false;
-
-/// Reports a replacement that `replace` then makes.
-static void noteConverted(Operation *op, ValueRange by,
-                          function_ref<void()> replace) {
-  Engine &engine = Engine::get();
-  bool outer = isReplacingConverted;
-  if (!outer && engine.hasFrames() && engine.follows()) {
-    AgentHeap agentHeap;
-    engine.replaced(op, by);
-  }
-  isReplacingConverted = true;
-  replace();
-  isReplacingConverted = outer;
-}
-
-template <typename Next, typename By>
-static void replaceConverted(Next next, ConversionPatternRewriter *self,
-                             Operation *op, By by) {
-  noteConverted(op, by, [&] { next(self, op, by); });
-}
-
-ADBG_INTERPOSE_BY(replaceConverted, void, convertWithValues,
-                  ADBG_CONVERSION_REPLACE_VALUES, ConversionPatternRewriter *,
-                  Operation *, ValueRange)
-ADBG_INTERPOSE_BY(replaceConverted, void, convertWithOperation,
-                  ADBG_CONVERSION_REPLACE_OP, ConversionPatternRewriter *,
-                  Operation *, Operation *)
-
-using ManyValues = SmallVector<SmallVector<Value>>;
-
-ADBG_INTERPOSE(void, convertWithMany, ADBG_CONVERSION_REPLACE_MANY,
-               ConversionPatternRewriter *self, Operation *op,
-               ManyValues &&values) {
-  SmallVector<Value> all;
-  if (Engine::get().hasFrames() && Engine::get().follows()) {
-    AgentHeap agentHeap;
-    for (ArrayRef<Value> group : values)
-      all.append(group.begin(), group.end());
-  }
-  noteConverted(op, ArrayRef<Value>(all),
-                [&] { next(self, op, std::move(values)); });
-}
-
-//===----------------------------------------------------------------------===//
 // Events that can be caught
 //===----------------------------------------------------------------------===//
 
@@ -470,33 +443,6 @@ ADBG_INTERPOSE(void, emitDiagnostic, ADBG_EMIT, DiagnosticEngine *self,
     noteDiagnostic(diagnostic);
   if (!isTaken(diagnostic))
     next(self, std::move(diagnostic));
-}
-
-//===----------------------------------------------------------------------===//
-// The order of patterns
-//===----------------------------------------------------------------------===//
-
-using CostModel = function_ref<PatternBenefit(const Pattern &)>;
-
-ADBG_INTERPOSE(void, applyCostModel, ADBG_COST_MODEL, PatternApplicator *self,
-               CostModel model) {
-  Engine &engine = Engine::get();
-  if (Recorder::reversesPatterns() && engine.follows() &&
-      !isConverting(engine)) {
-    unsigned count = 0;
-    return next(self, [&](const Pattern &pattern) {
-      return reversed(model(pattern), count++);
-    });
-  }
-  if (!engine.alternative || !engine.follows())
-    return next(self, model);
-  Alternative &alternative = *engine.alternative;
-  bool inConversion = isConverting(engine);
-  alternative.noteOrdered(self);
-  next(self, [&](const Pattern &pattern) {
-    alternative.setBenefit(pattern);
-    return alternative.benefitOf(pattern, model(pattern), inConversion);
-  });
 }
 
 //===----------------------------------------------------------------------===//

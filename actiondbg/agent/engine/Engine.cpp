@@ -467,6 +467,16 @@ void EndReport::exit() {
   sendExit();
 }
 
+/// Sends a report, with what is told of every end.
+void EndReport::send(StringRef method, Object end) {
+  end["event"] = int64_t(engine.position.event);
+  end["written"] = describeWritten();
+  end["hits"] = describeHits(engine.breakpoints.all());
+  engine.trace.describe(end);
+  end["unforkable"] = engine.turns.whyNoFork();
+  engine.connection.notify(method, std::move(end));
+}
+
 void EndReport::sendExit() {
   if (!engine.isAttached() || !engine.isConnected())
     return;
@@ -474,14 +484,8 @@ void EndReport::sendExit() {
   Turn turn(engine, Turn::For::End);
   finishFiles();
   engine.trace.end(engine.position.ordinal);
-  Object exited{{"actions", int64_t(engine.position.ordinal)},
-                {"status", exitStatus & 0xff},
-                {"event", int64_t(engine.position.event)},
-                {"written", describeWritten()},
-                {"hits", describeHits(engine.breakpoints.all())}};
-  engine.trace.describe(exited);
-  exited["unforkable"] = engine.turns.whyNoFork();
-  engine.connection.notify("exited", std::move(exited));
+  send("exited", Object{{"actions", int64_t(engine.position.ordinal)},
+                        {"status", exitStatus & 0xff}});
   // Threads that are left run on.
   if (engine.turns.isShared())
     engine.abandon();
@@ -558,12 +562,7 @@ void EndReport::sendCrash() {
       describeCrash(engine.hasFramesHere() ? engine.innermost : nullptr);
   crash["signal"] = int64_t(crashSignal);
   crash["message"] = textOrNull(cause());
-  crash["written"] = describeWritten();
-  crash["event"] = int64_t(engine.position.event);
-  crash["hits"] = describeHits(engine.breakpoints.all());
-  engine.trace.describe(crash);
-  crash["unforkable"] = engine.turns.whyNoFork();
-  engine.connection.notify("crashed", std::move(crash));
+  send("crashed", std::move(crash));
 }
 
 } // namespace adbg

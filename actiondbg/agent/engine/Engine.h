@@ -37,6 +37,7 @@ public:
   void sendCrash();
 
 private:
+  void send(StringRef method, Object end);
   void sendExit();
   void finishFiles();
   void noteCause();

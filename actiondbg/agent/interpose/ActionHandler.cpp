@@ -182,7 +182,9 @@ ADBG_INTERPOSE(void, executeAction, ADBG_EXECUTE, MLIRContext *self,
   if (LLVM_UNLIKELY(!provesClass(action)))
     return hasHandler(self) ? next(self, run, action) : run();
   learn(action);
-  runAction(numberOf(self), action, [&] {
+  Frame frame(action);
+  frame.contextNumber = numberOf(self);
+  runAction(frame, [&] {
     if (hasHandler(self))
       next(self, run, action);
     else
@@ -265,6 +267,44 @@ static bool isLocation(Location location) {
            readMemory(name.data(), text, name.size()) &&
            (name.ends_with("_loc") || name.ends_with("_range"));
   });
+}
+
+/// Gives the engine a reason why a pattern does not match.
+static void noteReason(Location location,
+                       function_ref<void(Diagnostic &)> reasonOf) {
+  Engine &engine = Engine::get();
+  if (!engine.follows())
+    return;
+  AgentHeap agentHeap;
+  auto check = [&] {
+    Diagnostic diagnostic(location, DiagnosticSeverity::Remark);
+    reasonOf(diagnostic);
+    return diagnostic.check();
+  };
+  if (LLVM_UNLIKELY(!facts::madeDiagnostic.holds(check)))
+    return;
+  Frame *frame = engine.innermost;
+  while (frame && frame->kind != adbg::Kind::Pattern)
+    frame = frame->parent;
+  bool isTraced = engine.legalizations.isTracing();
+  bool isWanted = frame && frame->wantsReasons;
+  if (!isTraced && !isWanted)
+    return;
+  Diagnostic diagnostic(location, DiagnosticSeverity::Remark);
+  reasonOf(diagnostic);
+  if (isTraced)
+    engine.legalizations.gaveReason(diagnostic);
+  if (isWanted)
+    engine.reason(*frame, diagnostic);
+}
+
+/// Gives the checks of patterns an operation whose change a listener is told.
+static void noteHeard(Operation *op) {
+  Engine &engine = Engine::get();
+  if (!engine.follows() || !engine.observer.checks.isChecking())
+    return;
+  AgentHeap agentHeap;
+  engine.observer.checks.heard(op);
 }
 
 /// Returns the copy that a listener has.

@@ -191,15 +191,11 @@ static void applySettings(MLIRContext *context) {
   }
 }
 
-bool adbg::isStartedByFrontEnd() {
+/// Whether a front end started this process, which has made no context yet.
+static bool isStartedByFrontEnd() {
   return getenv("ACTIONDBG_SOCKET") || getenv("ACTIONDBG_RECORD") ||
          getenv("ACTIONDBG_UPSTREAM_LOG") || !settings().socket.empty() ||
          !settings().record.path.empty();
-}
-
-void adbg::connectLater(const char *socket) {
-  takeEnvironmentOnce();
-  settings().socket = socket;
 }
 
 /// Runs an action that is followed.
@@ -233,13 +229,6 @@ void adbg::runAction(Frame &frame, function_ref<void()> call) {
     runFollowed(engine, frame, run);
   else
     run();
-}
-
-void adbg::runAction(unsigned contextNumber, const tracing::Action &action,
-                     function_ref<void()> run) {
-  Frame frame(action);
-  frame.contextNumber = contextNumber;
-  runAction(frame, run);
 }
 
 /// Ordinals are reproducible only if one thread dispatches; a recording leaves
@@ -513,7 +502,8 @@ ADBG_EXPORT bool adbg_prepare() {
 /// forked: a fork could not take the place of a process that others wait for.
 ADBG_EXPORT void adbg_connect(const char *socket) {
   Connection::onGone = [] { Engine::first().detach(); };
-  connectLater(socket);
+  takeEnvironmentOnce();
+  settings().socket = socket;
 }
 
 /// Records what this process does from now on. The texts are those of

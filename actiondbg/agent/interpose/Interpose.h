@@ -59,31 +59,17 @@ template <typename Function> Function *real(const char *symbol) {
   return reinterpret_cast<Function *>(dlsym(RTLD_NEXT, symbol));
 }
 
-/// Attaches to the front end at a socket when the next context is made.
-void connectLater(const char *socket);
-/// Whether a front end started this process, which has made no context yet.
-bool isStartedByFrontEnd();
-
 /// Has the agent follow what runs in a context: one that was just made, or that
 /// is older than the agent in this program.
 void observeContext(MLIRContext *context);
 
 /// Follows an action, if it is this thread's turn. `run` runs it as the tool
-/// would, with the tool's own handler.
-void runAction(unsigned contextNumber, const mlir::tracing::Action &action,
-               function_ref<void()> run);
-/// The same for an action that upstream has none for.
+/// would, with the tool's own handler, if it has one.
 void runAction(Frame &frame, function_ref<void()> run);
 
 /// Whether the patterns of a set can be read: proved by the first set that has
 /// some.
 bool arePatternsKnown(const RewritePatternSet &patterns);
-
-/// Gives the engine a reason why a pattern does not match.
-void noteReason(Location location, function_ref<void(Diagnostic &)> reasonOf);
-
-/// Gives the checks of patterns an operation whose change a listener is told.
-void noteHeard(Operation *op);
 
 /// Notes the reasons that a rewriter's listener is told while this exists. A
 /// listener of our own would need every virtual function of the tool's class.

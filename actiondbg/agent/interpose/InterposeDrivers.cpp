@@ -99,42 +99,6 @@ traced(Engine &engine, Operation *op, CanApply canApply, OnFailure onFailure,
   return result;
 }
 
-void adbg::noteReason(Location location,
-                      function_ref<void(Diagnostic &)> reasonOf) {
-  Engine &engine = Engine::get();
-  if (!engine.follows())
-    return;
-  AgentHeap agentHeap;
-  auto check = [&] {
-    Diagnostic diagnostic(location, DiagnosticSeverity::Remark);
-    reasonOf(diagnostic);
-    return diagnostic.check();
-  };
-  if (LLVM_UNLIKELY(!facts::madeDiagnostic.holds(check)))
-    return;
-  if (engine.legalizations.isTracing()) {
-    Diagnostic diagnostic(location, DiagnosticSeverity::Remark);
-    reasonOf(diagnostic);
-    engine.legalizations.gaveReason(diagnostic);
-  }
-  Frame *frame = engine.innermost;
-  while (frame && frame->kind != adbg::Kind::Pattern)
-    frame = frame->parent;
-  if (!frame || !frame->wantsReasons)
-    return;
-  Diagnostic diagnostic(location, DiagnosticSeverity::Remark);
-  reasonOf(diagnostic);
-  engine.reason(*frame, diagnostic);
-}
-
-void adbg::noteHeard(Operation *op) {
-  Engine &engine = Engine::get();
-  if (!engine.follows() || !engine.observer.checks.isChecking())
-    return;
-  AgentHeap agentHeap;
-  engine.observer.checks.heard(op);
-}
-
 static void noteReturn(Returned returned) {
   Engine &engine = Engine::get();
   Frame *frame = engine.follows() ? engine.innermost : nullptr;

@@ -12,7 +12,7 @@ _loaded: list[AgentLibrary] = []
 
 
 class AgentLibrary:
-    """The functions of the agent that a program calls; see ``agent/interpose/Program.cpp``."""
+    """The functions of the agent that a program calls; see ``agent/interpose/Interpose.cpp``."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self._prepare = library.adbg_prepare

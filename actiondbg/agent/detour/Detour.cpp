@@ -9,8 +9,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "detour/Detour.h"
-#include "detour/Gap.h"
-#include "detour/Relocator.h"
 
 #include <linux/membarrier.h>
 
@@ -40,12 +38,6 @@ static constexpr size_t slotSize = headSize + mostRelocated + tailSize;
 
 static const char *const notCode =
     "it may not change its code (PR_SET_MDWE, or a policy of the system)";
-
-static Crossing refused(const char *why) {
-  Crossing crossing;
-  crossing.refusal = why;
-  return crossing;
-}
 
 static size_t alignedToPage(size_t size) {
   size_t page = sysconf(_SC_PAGESIZE);
@@ -292,10 +284,10 @@ const char *Detours::prepare(uint8_t *function, size_t size) {
 }
 
 const Crossing &Detours::add(const SymbolPlace &place, void *target) {
-  static const Crossing unsupported =
-      refused("code of this processor cannot be changed yet");
-  static const Crossing noMemory =
-      refused("there is no memory for code near it");
+  static const Crossing unsupported{
+      .refusal = "code of this processor cannot be changed yet"};
+  static const Crossing noMemory{.refusal =
+                                     "there is no memory for code near it"};
   if (!isSupported)
     return unsupported;
   if (!island || used == capacity)

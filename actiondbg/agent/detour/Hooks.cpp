@@ -8,7 +8,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "detour/Hooks.h"
-#include "detour/Binder.h"
 #include "detour/Detour.h"
 #include "interpose/SeenPrograms.h"
 #include "interpose/Versions.h"
@@ -16,10 +15,14 @@
 #include "support/AgentHeap.h"
 #include "support/Without.h"
 
+#include <span>
+
 extern "C" {
 /// The section of the hooks, from the linker.
 extern adbg::Hook __start_adbg_hooks[] __attribute__((visibility("hidden")));
 extern adbg::Hook __stop_adbg_hooks[] __attribute__((visibility("hidden")));
+/// The begin of the agent in memory; as is _DYNAMIC.
+extern const char __ehdr_start __attribute__((visibility("hidden")));
 }
 
 //===----------------------------------------------------------------------===//
@@ -133,6 +136,192 @@ static const char *watchLibraries(void (*onChange)()) {
 }
 
 //===----------------------------------------------------------------------===//
+// Names of functions in other builds
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A part of a name, and what is there in another build.
+struct NamePart {
+  std::string_view now, otherwise;
+};
+} // namespace
+
+/// The nodes of lists: they know whether they are the sentinel in builds with
+/// ABI-breaking checks, their parent since LLVM 20, and bits of iterators since
+/// 18. In MLIR 19 LogicalResult moved to LLVM, and in 18 a function got another
+/// name.
+static constexpr NamePart differing[] = {
+    {"Lb0ELb0EvLb0EvEE", "Lb1ELb0EvLb0EvEE"},
+    {"Lb0ELb0EvLb0EvEE", "Lb0ELb0EvLb0EEE"},
+    {"Lb0ELb0EvLb0EvEE", "Lb1ELb0EvLb0EEE"},
+    {"Lb0ELb0EvLb0EvEE", "Lb0ELb0EvEE"},
+    {"Lb0ELb0EvLb0EvEE", "Lb1ELb0EvEE"},
+    {"NS5_13LogicalResultE", "NS_13LogicalResultE"},
+    {"22finalizeOpModification", "18finalizeRootUpdate"},
+};
+
+/// Returns the names that a function has in other builds and versions, where it
+/// or a class among its parameters has another name there, and nothing else
+/// differs. The texts live forever.
+static const std::vector<std::string> &otherNames(std::string_view symbol) {
+  static auto *known = new std::map<std::string_view, std::vector<std::string>>;
+  auto [entry, isNew] = known->try_emplace(symbol);
+  for (const NamePart &part : differing) {
+    size_t at = symbol.find(part.now);
+    if (!isNew || at == symbol.npos)
+      continue;
+    std::string &other = entry->second.emplace_back(symbol);
+    other.replace(at, part.now.size(), part.otherwise);
+  }
+  return entry->second;
+}
+
+/// Adds a name and the other ones; returns the index of the name.
+static size_t addNames(SymbolSet &wanted, std::string_view symbol) {
+  for (const std::string &other : otherNames(symbol))
+    wanted.add(other);
+  return wanted.add(symbol);
+}
+
+//===----------------------------------------------------------------------===//
+// The agent's references to the tool
+//===----------------------------------------------------------------------===//
+
+#if defined(__x86_64__)
+static constexpr uint32_t dataReference = R_X86_64_64,
+                          globalReference = R_X86_64_GLOB_DAT,
+                          callReference = R_X86_64_JUMP_SLOT;
+#elif defined(__aarch64__)
+static constexpr uint32_t dataReference = R_AARCH64_ABS64,
+                          globalReference = R_AARCH64_GLOB_DAT,
+                          callReference = R_AARCH64_JUMP_SLOT;
+#else
+static constexpr uint32_t dataReference = ~0u, globalReference = ~0u,
+                          callReference = ~0u;
+#endif
+
+/// Whether a mangled name is of MLIR or LLVM.
+static bool isOfTool(std::string_view name) {
+  return name.substr(0, 2) == "_Z" &&
+         (name.find("4mlir") != name.npos || name.find("4llvm") != name.npos);
+}
+
+/// Lists the libraries that an object was linked with.
+static std::vector<LoadedObject> neededBy(const LoadedObject &object) {
+  auto *names = object.dynamicSection().table<char>(DT_STRTAB);
+  std::vector<LoadedObject> needed;
+  for (const LoadedObject &other : loadedObjects()) {
+    std::string_view path = other.path;
+    std::string_view file = path.substr(path.rfind('/') + 1);
+    for (auto *entry = object.dynamic; names && entry->d_tag; ++entry)
+      if (entry->d_tag == DT_NEEDED && file == names + entry->d_un.d_val)
+        needed.push_back(other);
+  }
+  return needed;
+}
+
+static bool isIn(const std::vector<LoadedObject> &objects, uint64_t address) {
+  for (const LoadedObject &object : objects)
+    if (object.contains(reinterpret_cast<const void *>(address)))
+      return true;
+  return false;
+}
+
+/// The functions and data of MLIR and LLVM that the agent refers to, and does
+/// not define. They are weak, so that the agent loads in any process; here they
+/// are given the places that the tool has, whether it exports them or not.
+class Binder {
+public:
+  /// Reads the agent's references, and adds their names to `wanted`.
+  explicit Binder(SymbolSet &wanted) {
+    auto begin = reinterpret_cast<uint64_t>(&__ehdr_start);
+    DynamicSection own{_DYNAMIC, begin, begin};
+    auto *symbols = own.table<ElfW(Sym)>(DT_SYMTAB);
+    auto *names = own.table<char>(DT_STRTAB);
+    auto read = [&](int64_t tag, int64_t sizeTag) {
+      std::span all(own.table<ElfW(Rela)>(tag),
+                    own.value(sizeTag) / sizeof(ElfW(Rela)));
+      for (const ElfW(Rela) &one : all) {
+        auto type = static_cast<uint32_t>(ELF64_R_TYPE(one.r_info));
+        const ElfW(Sym) &symbol = symbols[ELF64_R_SYM(one.r_info)];
+        const char *name = names + symbol.st_name;
+        if (symbol.st_shndx != SHN_UNDEF || !isOfTool(name) ||
+            (type != dataReference && type != globalReference &&
+             type != callReference))
+          continue;
+        references.push_back(
+            {addNames(wanted, name),
+             reinterpret_cast<uint64_t *>(begin + one.r_offset),
+             type == dataReference ? one.r_addend : 0, type == callReference});
+      }
+    };
+    read(DT_RELA, DT_RELASZ);
+    read(DT_JMPREL, DT_PLTRELSZ);
+  }
+
+  /// Binds each reference that `object` has a place for, or else a library that
+  /// `object` was linked with, or the dynamic loader: but to none of `others`,
+  /// which have an MLIR of their own.
+  void bind(const LoadedObject &object, const SymbolSet &wanted,
+            const SymbolPlaces &places,
+            const std::vector<LoadedObject> &others) const {
+    std::vector<LoadedObject> needed = neededBy(object);
+    std::vector<uint64_t> addresses(wanted.size());
+    for (const Reference &reference : references) {
+      uint64_t &address = addresses[reference.name];
+      std::string_view name = wanted.name(reference.name);
+      auto lookUp = [&](size_t number) {
+        if (!address && places[number].isKnown())
+          address = object.bias + places[number].offset;
+        for (size_t i = 0; !address && i < needed.size(); ++i)
+          if (SymbolPlace place =
+                  needed[i].findExported(wanted.name(number).data());
+              place.isKnown())
+            address = needed[i].bias + place.offset;
+      };
+      lookUp(reference.name);
+      for (const std::string &other : otherNames(name))
+        lookUp(wanted.find(other));
+      // A function that is not exported is called at the first use, or never.
+      if (!address && reference.isLazy)
+        address = reinterpret_cast<uint64_t>(dlsym(RTLD_DEFAULT, name.data()));
+      if (isIn(others, address))
+        address = 0;
+      if (address)
+        *reference.place = address + reference.addend;
+      else if (isIn(others, *reference.place))
+        *reference.place = 0;
+    }
+  }
+
+  /// The names of the references by number in `wanted`, and whether the MLIR
+  /// of the current instance has each.
+  std::vector<std::pair<size_t, bool>> bound() const {
+    std::vector<std::pair<size_t, bool>> all;
+    for (const Reference &reference : references)
+      all.push_back({reference.name, *reference.place != 0});
+    return all;
+  }
+  /// The places that hold the references.
+  std::vector<uint64_t *> places() const {
+    std::vector<uint64_t *> all;
+    for (const Reference &reference : references)
+      all.push_back(reference.place);
+    return all;
+  }
+
+private:
+  struct Reference {
+    size_t name;
+    uint64_t *place;
+    int64_t addend;
+    /// Whether the loader binds it at the first call only.
+    bool isLazy;
+  };
+  std::vector<Reference> references;
+};
+
+//===----------------------------------------------------------------------===//
 // Pointers to functions in tables
 //===----------------------------------------------------------------------===//
 
@@ -184,19 +373,17 @@ static void redirectPointers(const LoadedObject &object,
 // Hooks
 //===----------------------------------------------------------------------===//
 
+static std::span<Hook> hooks() {
+  return {__start_adbg_hooks, __stop_adbg_hooks};
+}
+
 /// What every object with MLIR has, and inlines nowhere.
-static const char *const markOfMlir =
-    "_ZN4mlir11MLIRContext21executeActionInternalEN4llvm12function_refIFvvEEE"
-    "RKNS_7tracing6ActionE";
+static const char *const markOfMlir = ADBG_EXECUTE;
 /// Objects with less in memory have no MLIR.
 static constexpr uint64_t leastOfMlir = 1 << 20;
 /// Smaller objects without the names of MLIR are not looked into: most
 /// processes load some.
 static constexpr uint64_t leastOfUnnamed = 8 << 20;
-
-/// Called before an action is dispatched.
-static const char *const asksForHandler =
-    "_ZN4mlir11MLIRContext16hasActionHandlerEv";
 
 static bool makesContext(std::string_view symbol) {
   return symbol.substr(0, 22) == "_ZN4mlir11MLIRContextC";
@@ -228,16 +415,10 @@ public:
     AgentHeap agentHeap;
     std::lock_guard<std::recursive_mutex> lock(mutex);
     std::vector<LoadedObject> loaded = loadedObjects();
-    gated.erase(std::remove_if(gated.begin(), gated.end(),
-                               [&](const Gated &one) {
-                                 return !isAmong(loaded, one.object);
-                               }),
-                gated.end());
-    known.erase(std::remove_if(known.begin(), known.end(),
-                               [&](const LoadedObject &one) {
-                                 return !isAmong(loaded, one);
-                               }),
-                known.end());
+    std::erase_if(
+        gated, [&](const Gated &one) { return !isAmong(loaded, one.object); });
+    std::erase_if(
+        known, [&](const LoadedObject &one) { return !isAmong(loaded, one); });
     for (LoadedObject &object : loaded)
       if (!isAmong(known, object)) {
         known.push_back(object);
@@ -294,12 +475,10 @@ private:
 
   Attacher() : binder(wanted) {
     mark = wanted.add(markOfMlir);
-    for (Hook *hook = __start_adbg_hooks; hook < __stop_adbg_hooks; ++hook) {
-      wanted.add(hook->symbol);
-      for (const std::string &other : otherNames(hook->symbol))
-        wanted.add(other);
-      hook->isPatient = isGate(hook->symbol) ||
-                        std::string_view(hook->symbol) == asksForHandler;
+    for (Hook &hook : hooks()) {
+      addNames(wanted, hook.symbol);
+      hook.isPatient = isGate(hook.symbol) ||
+                       std::string_view(hook.symbol) == ADBG_HAS_HANDLER;
     }
     Instances::all().watch(binder.places());
   }
@@ -333,21 +512,20 @@ private:
       return noteLibrary(object);
     {
       Detours detours(one.object);
-      for (Hook *hook = __start_adbg_hooks; hook < __stop_adbg_hooks; ++hook) {
-        const SymbolPlace &place = placeOf(one, *hook);
-        if (!isGate(hook->symbol) || !place.isKnown())
+      for (Hook &hook : hooks()) {
+        const SymbolPlace &place = placeOf(one, hook);
+        if (!isGate(hook.symbol) || !place.isKnown())
           continue;
         auto &crossing = const_cast<Crossing &>(
             detours.add(place, reinterpret_cast<void *>(adbg_gate)));
-        one.gates.push_back({&crossing, hook});
+        one.gates.push_back({&crossing, &hook});
       }
     }
     // The jumps are written at the end of the block.
     if (!one.gates.empty() &&
-        std::all_of(one.gates.begin(), one.gates.end(),
-                    [](const Gate &gate) { return gate.crossing->refusal; }))
-      fprintf(stderr, "actiondbg: the MLIR in %s runs unobserved: %s\n",
-              object.path.c_str(), one.gates.front().crossing->refusal);
+        std::ranges::all_of(
+            one.gates, [](const Gate &gate) { return gate.crossing->refusal; }))
+      sayUnobserved(object, one.gates.front().crossing->refusal);
     gated.push_back(std::move(one));
     if (gated.size() > 1)
       Instances::becomeSeveral();
@@ -389,21 +567,22 @@ private:
       crossings.push_back({gate.hook, gate.crossing});
     {
       Detours detours(one.object);
-      for (Hook *hook = __start_adbg_hooks; hook < __stop_adbg_hooks; ++hook) {
-        const SymbolPlace &place = placeOf(one, *hook);
-        if (!place.isKnown()) {
-          hook->place().refusal = "the tool has no such function";
+      for (Hook &hook : hooks()) {
+        const SymbolPlace &found = placeOf(one, hook);
+        Hook::Place &place = hook.place();
+        if (!found.isKnown()) {
+          place.refusal = "the tool has no such function";
           continue;
         }
-        hook->place().original =
-            reinterpret_cast<void *>(one.object.bias + place.offset);
-        if (isGate(hook->symbol))
+        place.original =
+            reinterpret_cast<void *>(one.object.bias + found.offset);
+        if (isGate(hook.symbol))
           continue;
-        if (const char *why = whyNotWanted(hook->symbol))
-          hook->place().refusal = why;
+        if (const char *why = whyNotWanted(hook.symbol))
+          place.refusal = why;
         else
           crossings.push_back(
-              {hook, &detours.add(place, hook->functions[number])});
+              {&hook, &detours.add(found, hook.functions[number])});
       }
     }
     std::vector<Redirection> redirections;
@@ -438,10 +617,14 @@ private:
   }
 
   /// Leaves an object alone, and says why.
-  void pass(Gated &one, const std::string &why) {
+  void pass(Gated &one, const char *why) {
     leave(one);
+    sayUnobserved(one.object, why);
+  }
+
+  static void sayUnobserved(const LoadedObject &object, const char *why) {
     fprintf(stderr, "actiondbg: the MLIR in %s runs unobserved: %s\n",
-            one.object.path.c_str(), why.c_str());
+            object.path.c_str(), why);
   }
 
   /// A signal handler may fork this thread.
@@ -458,27 +641,26 @@ private:
 //===----------------------------------------------------------------------===//
 
 bool isInterposed(std::string_view symbol) {
-  for (Hook *hook = __start_adbg_hooks; hook < __stop_adbg_hooks; ++hook)
-    if (hook->symbol == symbol)
-      return hook->place().original && !hook->place().refusal;
+  for (const Hook &hook : hooks())
+    if (hook.symbol == symbol)
+      return hook.place().original && !hook.place().refusal;
   return false;
 }
 
 std::vector<const Hook *> refusedHooks() {
   std::vector<const Hook *> refused;
-  for (const Hook *hook = __start_adbg_hooks; hook < __stop_adbg_hooks; ++hook)
-    if (hook->place().refusal)
-      refused.push_back(hook);
+  for (const Hook &hook : hooks())
+    if (hook.place().refusal)
+      refused.push_back(&hook);
   return refused;
 }
 
 std::vector<ToolFunction> toolFunctions() {
   std::vector<ToolFunction> result = Attacher::get().called();
-  for (const Hook *hook = __start_adbg_hooks; hook < __stop_adbg_hooks;
-       ++hook) {
-    const Hook::Place &place = hook->place();
+  for (const Hook &hook : hooks()) {
+    const Hook::Place &place = hook.place();
     const char *state = place.refusal ? place.refusal : "replaced";
-    result.push_back({hook->symbol, place.original ? state : "absent"});
+    result.push_back({hook.symbol, place.original ? state : "absent"});
   }
   return result;
 }

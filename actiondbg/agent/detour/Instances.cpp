@@ -116,13 +116,13 @@ void Instances::becomeSeveral() {
   isUnnoted = isBusyElsewhere && isBusyElsewhere();
 }
 
-/// Ends the innermost use of this thread. `change` makes an instance current.
-template <typename Change> static void endInnermost(Change change) {
+/// Ends the innermost use of this thread.
+static void endInnermost() {
   std::lock_guard locked(shared);
   --own.count;
   if (OwnUses::One *outer = own.innermost()) {
     --shared.inner;
-    change(outer->instance);
+    Instances::all().change(outer->instance);
   } else {
     --shared.threads;
   }
@@ -130,13 +130,11 @@ template <typename Change> static void endInnermost(Change change) {
 
 void InstanceUse::drop(uintptr_t stack) {
   while (own.count && own.innermost()->stack < stack)
-    endInnermost([](unsigned to) { Instances::all().change(to); });
+    endInnermost();
 }
 
-/// Begins a use, unless another thread uses another instance. `change` makes
-/// an instance current.
-template <typename Change>
-static bool tryBegin(unsigned instance, uintptr_t stack, Change change) {
+/// Begins a use, unless another thread uses another instance.
+static bool tryBegin(unsigned instance, uintptr_t stack) {
   std::lock_guard locked(shared);
   bool isInner = own.count != 0;
   if (own.count == OwnUses::most || (shared.inner && !isInner))
@@ -144,7 +142,7 @@ static bool tryBegin(unsigned instance, uintptr_t stack, Change change) {
   if (instance != Instances::current()) {
     if (shared.threads != unsigned(isInner))
       return false;
-    change(instance);
+    Instances::all().change(instance);
   }
   own.all[own.count++] = {stack, instance};
   ++(isInner ? shared.inner : shared.threads);
@@ -159,8 +157,7 @@ InstanceUse::InstanceUse(unsigned instance, bool isPatient) {
     return;
   using Clock = std::chrono::steady_clock;
   auto last = Clock::now() + std::chrono::seconds(isPatient ? 1 : 0);
-  auto change = [](unsigned to) { Instances::all().change(to); };
-  while (!(isNoted = tryBegin(instance, stack, change)) && Clock::now() < last)
+  while (!(isNoted = tryBegin(instance, stack)) && Clock::now() < last)
     usleep(200);
   isUsed = isNoted;
 }

@@ -44,14 +44,15 @@ public:
   /// nothing notes its use of an instance.
   static bool hasUnnotedUse() { return isUnnoted && isBusyElsewhere(); }
 
+  /// Makes an instance current.
+  void change(unsigned to);
+
 private:
-  friend class InstanceUse;
   /// What an instance has in the places of facts.
   struct Facts {
     std::vector<char> variables;
     std::vector<uint64_t> references;
   };
-  void change(unsigned to);
   Facts read() const;
   void write(const Facts &facts) const;
 

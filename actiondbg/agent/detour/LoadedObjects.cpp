@@ -6,10 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "detour/LoadedObjects.h"
-#include "detour/MappedFile.h"
 #include "support/FileLimit.h"
-
-#include "llvm/Support/xxhash.h"
 
 namespace adbg::detour {
 
@@ -98,21 +95,10 @@ static uint32_t gnuHash(const char *name) {
 }
 
 SymbolPlace LoadedObject::findExported(const char *name) const {
-  const uint32_t *table = nullptr;
-  const ElfW(Sym) *symbols = nullptr;
-  const char *names = nullptr;
-  for (const ElfW(Dyn) *entry = dynamic; entry && entry->d_tag; ++entry) {
-    // The loader adds the bias, but not before it has relocated the object.
-    uint64_t address = entry->d_un.d_ptr;
-    if (address < begin)
-      address += bias;
-    if (entry->d_tag == DT_GNU_HASH)
-      table = reinterpret_cast<const uint32_t *>(address);
-    else if (entry->d_tag == DT_SYMTAB)
-      symbols = reinterpret_cast<const ElfW(Sym) *>(address);
-    else if (entry->d_tag == DT_STRTAB)
-      names = reinterpret_cast<const char *>(address);
-  }
+  DynamicSection section = dynamicSection();
+  auto *table = section.table<uint32_t>(DT_GNU_HASH);
+  auto *symbols = section.table<ElfW(Sym)>(DT_SYMTAB);
+  auto *names = section.table<char>(DT_STRTAB);
   if (!table || !symbols || !names || !table[0])
     return {};
   uint32_t bucketCount = table[0], first = table[1], bloomCount = table[2];
@@ -144,69 +130,63 @@ namespace {
 class SymbolCache {
 public:
   SymbolCache(const std::string &object, const std::string &buildId,
-              const SymbolSet &wanted);
+              const SymbolSet &wanted)
+      : count(wanted.size()) {
+    const char *folder = getenv("ACTIONDBG_CACHE");
+    struct stat status;
+    if (!folder || !*folder || buildId.empty() ||
+        stat(object.c_str(), &status) != 0)
+      return;
+    char hash[17];
+    snprintf(hash, sizeof(hash), "%016llx",
+             static_cast<unsigned long long>(wanted.hash()));
+    path = std::string(folder) + "/symbols-" + buildId + "-" +
+           std::to_string(status.st_size) + "-" + hash;
+  }
 
   /// Returns false if there is no file of this kind, or other users may have
   /// written it: what is in it is called.
-  bool read(SymbolPlaces &places) const;
+  bool read(SymbolPlaces &places) const {
+    if (path.empty())
+      return false;
+    MappedFile file(path.c_str(), Writers::ThisUser);
+    auto *kept = file.at<SymbolPlace>(0, count);
+    if (!kept)
+      return false;
+    places.assign(kept, kept + count);
+    return file.text() == withSum(places);
+  }
+
   /// A file that cannot be written is not missed.
-  void write(const SymbolPlaces &places) const;
+  void write(const SymbolPlaces &places) const {
+    if (path.empty())
+      return;
+    std::string draft = path + "." + std::to_string(getpid());
+    int fd = open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+      return;
+    std::string text = withSum(places);
+    FileLimit limit;
+    bool isWhole = ::write(fd, text.data(), text.size()) ==
+                   static_cast<ssize_t>(text.size());
+    close(fd);
+    if (!isWhole || rename(draft.c_str(), path.c_str()) != 0)
+      unlink(draft.c_str());
+  }
 
 private:
+  /// Returns the content of the file. A disk that lost power may keep its size
+  /// and lose the rest.
+  static std::string withSum(const SymbolPlaces &places) {
+    std::string text(reinterpret_cast<const char *>(places.data()),
+                     places.size() * sizeof(SymbolPlace));
+    return text + std::to_string(llvm::xxh3_64bits(text));
+  }
+
   std::string path;
   size_t count;
 };
 } // namespace
-
-/// Returns the content of the file. A disk that lost power may keep its size
-/// and lose the rest.
-static std::string withSum(const SymbolPlaces &places) {
-  std::string text(reinterpret_cast<const char *>(places.data()),
-                   places.size() * sizeof(SymbolPlace));
-  return text + std::to_string(llvm::xxh3_64bits(text));
-}
-
-SymbolCache::SymbolCache(const std::string &object, const std::string &buildId,
-                         const SymbolSet &wanted)
-    : count(wanted.size()) {
-  const char *folder = getenv("ACTIONDBG_CACHE");
-  struct stat status;
-  if (!folder || !*folder || buildId.empty() ||
-      stat(object.c_str(), &status) != 0)
-    return;
-  char hash[17];
-  snprintf(hash, sizeof(hash), "%016llx",
-           static_cast<unsigned long long>(wanted.hash()));
-  path = std::string(folder) + "/symbols-" + buildId + "-" +
-         std::to_string(status.st_size) + "-" + hash;
-}
-
-bool SymbolCache::read(SymbolPlaces &places) const {
-  if (path.empty())
-    return false;
-  MappedFile file(path.c_str(), Writers::ThisUser);
-  auto *kept = file.at<SymbolPlace>(0, count);
-  if (!kept)
-    return false;
-  places.assign(kept, kept + count);
-  return file.text() == withSum(places);
-}
-
-void SymbolCache::write(const SymbolPlaces &places) const {
-  if (path.empty())
-    return;
-  std::string draft = path + "." + std::to_string(getpid());
-  int fd = open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (fd < 0)
-    return;
-  std::string text = withSum(places);
-  FileLimit limit;
-  bool isWhole = ::write(fd, text.data(), text.size()) ==
-                 static_cast<ssize_t>(text.size());
-  close(fd);
-  if (!isWhole || rename(draft.c_str(), path.c_str()) != 0)
-    unlink(draft.c_str());
-}
 
 //===----------------------------------------------------------------------===//
 // All symbols, in the file

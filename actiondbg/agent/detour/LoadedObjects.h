@@ -2,12 +2,141 @@
 
 #pragma once
 
-#include "detour/SymbolSet.h"
+#include "support/System.h"
 
+#include "llvm/Support/xxhash.h"
 #include <elf.h>
 #include <link.h>
 
 namespace adbg::detour {
+
+/// Whose files are trusted.
+enum class Writers { Anybody, ThisUser };
+
+/// A file, mapped for reading while this exists; empty if that fails.
+class MappedFile {
+public:
+  /// With `ThisUser`, a file is as good as missing that others than this user
+  /// and root may have written.
+  explicit MappedFile(const char *path, Writers writers = Writers::Anybody) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+      return;
+    struct stat status;
+    if (fstat(fd, &status) == 0 && status.st_size > 0 &&
+        (writers == Writers::Anybody || isPrivate(status))) {
+      void *mapped =
+          mmap(nullptr, status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+      if (mapped != MAP_FAILED) {
+        bytes = static_cast<const char *>(mapped);
+        size = status.st_size;
+      }
+    }
+    close(fd);
+  }
+  ~MappedFile() {
+    if (bytes)
+      munmap(const_cast<char *>(bytes), size);
+  }
+  MappedFile(const MappedFile &) = delete;
+  MappedFile &operator=(const MappedFile &) = delete;
+
+  /// Returns `count` objects at an offset; null if the file ends before.
+  template <typename T> const T *at(uint64_t offset, uint64_t count = 1) const {
+    if (offset > size || count > (size - offset) / sizeof(T))
+      return nullptr;
+    return reinterpret_cast<const T *>(bytes + offset);
+  }
+  std::string_view text() const { return {bytes, size}; }
+  /// Asks for a part to be read ahead: one that will be read from its begin.
+  void willRead(uint64_t offset, uint64_t count) const {
+    uint64_t page = offset & ~uint64_t(4095);
+    if (offset < size)
+      madvise(const_cast<char *>(bytes) + page, count + offset - page,
+              MADV_WILLNEED);
+  }
+
+private:
+  static bool isPrivate(const struct stat &status) {
+    return S_ISREG(status.st_mode) &&
+           (status.st_uid == 0 || status.st_uid == geteuid()) &&
+           !(status.st_mode & (S_IWGRP | S_IWOTH));
+  }
+
+  const char *bytes = nullptr;
+  size_t size = 0;
+};
+
+/// A symbol of an object: relative to where the object is loaded.
+struct SymbolPlace {
+  uint64_t offset = 0;
+  uint64_t size = 0;
+
+  bool isKnown() const { return offset != 0; }
+};
+
+/// Mangled names that are looked up together. The names must live as long.
+class SymbolSet {
+public:
+  // Few names for each bucket: most of what is looked up is not there.
+  SymbolSet() { indices.max_load_factor(0.125); }
+
+  /// Adds a name; returns its index. The same name has one index.
+  size_t add(std::string_view name) {
+    auto [entry, isNew] = indices.try_emplace(name, names.size());
+    if (isNew)
+      names.push_back(name);
+    return entry->second;
+  }
+  /// Returns the index of a name, or `none`.
+  size_t find(std::string_view name) const {
+    auto entry = indices.find(name);
+    return entry == indices.end() ? none : entry->second;
+  }
+  static constexpr size_t none = ~size_t(0);
+
+  size_t size() const { return names.size(); }
+  std::string_view name(size_t index) const { return names[index]; }
+  /// A hash of all names in their order.
+  uint64_t hash() const {
+    uint64_t hash = names.size();
+    for (std::string_view name : names)
+      hash = (hash ^ llvm::xxh3_64bits({name.data(), name.size()})) *
+             0x9e3779b97f4a7c15;
+    return hash;
+  }
+
+private:
+  std::vector<std::string_view> names;
+  std::unordered_map<std::string_view, size_t> indices;
+};
+
+/// Where the names of a set are; by index.
+using SymbolPlaces = std::vector<SymbolPlace>;
+
+/// The dynamic section of an object in memory.
+struct DynamicSection {
+  /// Null if there is none.
+  const ElfW(Dyn) *entries = nullptr;
+  /// Where the object is, and what is added to addresses in its file.
+  uint64_t begin = 0, bias = 0;
+
+  /// The value of the entry with a tag; 0 without one.
+  uint64_t value(int64_t tag) const {
+    for (const ElfW(Dyn) *entry = entries; entry && entry->d_tag; ++entry)
+      if (entry->d_tag == tag)
+        return entry->d_un.d_val;
+    return 0;
+  }
+  /// The table that such an entry leads to; null without one.
+  template <typename T> const T *table(int64_t tag) const {
+    uint64_t address = value(tag);
+    // The loader adds the bias, but not before it has relocated the object.
+    if (address && address < begin)
+      address += bias;
+    return reinterpret_cast<const T *>(address);
+  }
+};
 
 /// Takes a mangled name, and its symbol.
 using SymbolVisitor = std::function<void(const char *, const ElfW(Sym) &)>;
@@ -33,6 +162,7 @@ struct LoadedObject {
     auto place = reinterpret_cast<uint64_t>(address);
     return place >= begin && place < end;
   }
+  DynamicSection dynamicSection() const { return {dynamic, begin, bias}; }
   /// Looks up names in the file's table of symbols, hidden ones too; without
   /// such a table, in that of dynamic symbols. A name that the object only
   /// refers to is not found. The result is kept in the folder

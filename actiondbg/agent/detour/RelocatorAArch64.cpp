@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "detour/Relocator.h"
+#include "detour/Detour.h"
 
 namespace adbg::detour {
 

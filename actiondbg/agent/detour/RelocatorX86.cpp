@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "detour/Relocator.h"
+#include "detour/Detour.h"
 
 namespace adbg::detour {
 
@@ -30,6 +30,9 @@ struct X86Instruction {
   /// relative to the instruction pointer.
   size_t relative = 0;
   Branch branch = Branch::None;
+  bool hasTarget() const {
+    return branch != Branch::None && branch != Branch::Leaves;
+  }
   /// The distance of a branch with a constant target, from the end.
   int64_t distance = 0;
   /// The condition of a conditional jump.
@@ -87,10 +90,7 @@ public:
                                   : 'b';
     if (!readRest(kind, immediate))
       return {};
-    if (instruction.branch == X86Instruction::Branch::Jump ||
-        instruction.branch == X86Instruction::Branch::Conditional ||
-        instruction.branch == X86Instruction::Branch::Call ||
-        instruction.branch == X86Instruction::Branch::Short)
+    if (instruction.hasTarget())
       readDistance(immediate);
     at += immediate;
     if (at > size)
@@ -257,20 +257,20 @@ public:
     size += count;
   }
 
-  /// Writes an opcode and the distance of a target, which ends it.
-  bool toTarget(std::initializer_list<uint8_t> opcode, uint64_t target) {
+  /// Writes an opcode and the distance of a target, which ends it; returns why
+  /// that is impossible, or null.
+  const char *toTarget(std::initializer_list<uint8_t> opcode, uint64_t target) {
     bytes(opcode.begin(), opcode.size());
-    return distance(size, size + 4, target, /*isNew=*/true);
+    size += sizeof(int32_t);
+    return distance(size - sizeof(int32_t), target);
   }
 
-  /// Writes the 4 bytes at `place` for an instruction that ends at `end`.
-  bool distance(size_t place, size_t end, uint64_t target, bool isNew = false) {
-    int64_t far = static_cast<int64_t>(target - (address + end));
+  /// Writes the 4 bytes at `place` in the newest instruction; likewise.
+  const char *distance(size_t place, uint64_t target) {
+    int64_t far = static_cast<int64_t>(target - (address + size));
     auto near = static_cast<int32_t>(far);
     memcpy(copy + place, &near, sizeof(near));
-    if (isNew)
-      size += sizeof(near);
-    return near == far;
+    return near == far ? nullptr : "its code refers to memory too far away";
   }
 
   uint8_t *copy;
@@ -279,8 +279,6 @@ public:
 };
 
 } // namespace
-
-static const char *const tooFar = "its code refers to memory too far away";
 
 /// Copies one instruction; returns why that is impossible, or null.
 static const char *copyInstruction(const X86Instruction &instruction,
@@ -298,20 +296,15 @@ static const char *copyInstruction(const X86Instruction &instruction,
     int32_t distance;
     memcpy(&distance, function.bytes + at + instruction.relative,
            sizeof(distance));
-    return out.distance(begin + instruction.relative, out.size, end + distance)
-               ? nullptr
-               : tooFar;
+    return out.distance(begin + instruction.relative, end + distance);
   }
   case Branch::Jump:
-    return out.toTarget({0xe9}, target) ? nullptr : tooFar;
+    return out.toTarget({0xe9}, target);
   case Branch::Call:
-    return out.toTarget({0xe8}, target) ? nullptr : tooFar;
+    return out.toTarget({0xe8}, target);
   case Branch::Conditional:
     return out.toTarget(
-               {0x0f, static_cast<uint8_t>(0x80 | instruction.condition)},
-               target)
-               ? nullptr
-               : tooFar;
+        {0x0f, static_cast<uint8_t>(0x80 | instruction.condition)}, target);
   case Branch::Short:
     break;
   }
@@ -327,8 +320,7 @@ static bool jumpsBack(const FunctionCode &function, size_t taken) {
     if (!instruction.length)
       return false;
     at += instruction.length;
-    if (instruction.branch == Branch::None ||
-        instruction.branch == Branch::Leaves)
+    if (!instruction.hasTarget())
       continue;
     uint64_t offset = at + instruction.distance;
     // A call of the function itself is a call of it.

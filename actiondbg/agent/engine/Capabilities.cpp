@@ -1,7 +1,6 @@
 //===- Capabilities.cpp - What the agent can do in this process -----------===//
 
 #include "engine/Describe.h"
-#include "interpose/ActionHandler.h"
 #include "interpose/Interpose.h"
 #include "support/Connection.h"
 #include "support/Symbols.h"
@@ -23,9 +22,8 @@ struct Need {
   const char *symbols[4];
 
   template <typename Matches> bool any(Matches matches) const {
-    return std::any_of(symbols, symbols + 4, [&](const char *symbol) {
-      return symbol && matches(symbol);
-    });
+    return std::ranges::any_of(
+        symbols, [&](const char *symbol) { return symbol && matches(symbol); });
   }
 };
 } // namespace
@@ -97,61 +95,59 @@ std::string whyNotHooked(StringRef capability) {
   return "";
 }
 
-template <typename Function> static const void *functionAt(Function *function) {
-  return reinterpret_cast<const void *>(function);
-}
+namespace {
+/// A function that capabilities call; null where the linker left it out.
+struct Called {
+  StringRef capabilities;
+  const void *function;
+  const char *name;
+
+  template <typename Function>
+  Called(StringRef capabilities, Function *function, const char *name)
+      : capabilities(capabilities),
+        function(reinterpret_cast<const void *>(function)), name(name) {}
+};
+} // namespace
 
 /// Returns which functions for a capability the linker left out of the tool:
 /// the end of a sentence; empty if it has them all.
 static std::string whyLeftOut(StringRef capability) {
+  static constexpr StringRef both = "edit alternatives";
   // The places are known when the tool's MLIR is bound, and not before.
-  const struct {
-    const char *capabilities;
-    const void *function;
-    const char *name;
-  } functions[] = {
-      {"edit alternatives", functionAt(&tool::parsePipeline),
-       "mlir::parsePassPipeline"},
-      {"edit alternatives", functionAt(&tool::makeManager),
+  const Called functions[] = {
+      {both, &tool::parsePipeline, "mlir::parsePassPipeline"},
+      {both, &tool::makeManager,
        "mlir::PassManager::PassManager(OperationName)"},
-      {"edit alternatives", functionAt(&tool::endManager),
-       "mlir::PassManager::~PassManager"},
-      {"edit alternatives", functionAt(&tool::runManager),
-       "mlir::PassManager::run"},
-      {"edit alternatives", functionAt(&tool::enterThreads),
+      {both, &tool::endManager, "mlir::PassManager::~PassManager"},
+      {both, &tool::runManager, "mlir::PassManager::run"},
+      {both, &tool::enterThreads,
        "mlir::MLIRContext::enterMultiThreadedExecution"},
-      {"edit alternatives", functionAt(&tool::exitThreads),
+      {both, &tool::exitThreads,
        "mlir::MLIRContext::exitMultiThreadedExecution"},
-      {"edit alternatives", functionAt(&tool::invalidateAnalyses),
+      {both, &tool::invalidateAnalyses,
        "mlir::detail::NestedAnalysisMap::invalidate"},
-      {"edit", functionAt(&tool::nestAnalyses), "mlir::AnalysisManager::nest"},
-      {"edit", functionAt(&tool::parseSource), "mlir::parseSourceString"},
-      {"edit", functionAt(&tool::makeModule), "mlir::ModuleOp::create"},
-      {"edit", functionAt(&tool::unknownLocation), "mlir::UnknownLoc::get"},
-      {"edit", functionAt(&tool::setAttributes), "mlir::Operation::setAttrs"},
-      {"edit", functionAt(&tool::setOperands), "mlir::Operation::setOperands"},
-      {"edit", functionAt(&tool::removeOperation), "mlir::Operation::remove"},
-      {"edit", functionAt(&tool::eraseOperation), "mlir::Operation::erase"},
-      {"edit", functionAt(&tool::dropReferencesOf),
-       "mlir::Operation::dropAllReferences"},
-      {"edit", functionAt(&tool::dropUsesOf),
-       "mlir::Operation::dropAllDefinedValueUses"},
-      {"edit", functionAt(&tool::addArgument), "mlir::Block::addArgument"},
-      {"edit", functionAt(&tool::eraseArguments),
-       "mlir::Block::eraseArguments"},
-      {"edit", functionAt(&tool::eraseBlock), "mlir::Block::erase"},
-      {"edit", functionAt(&tool::moveOperation), "mlir::Operation::moveBefore"},
-      {"edit", functionAt(&tool::moveBlock), "mlir::Block::moveBefore"},
-      {"legalizations",
-       tool::actionOf ? functionAt(&tool::actionOf)
-                      : functionAt(&tool::legalityOf),
+      {"edit", &tool::nestAnalyses, "mlir::AnalysisManager::nest"},
+      {"edit", &tool::parseSource, "mlir::parseSourceString"},
+      {"edit", &tool::makeModule, "mlir::ModuleOp::create"},
+      {"edit", &tool::unknownLocation, "mlir::UnknownLoc::get"},
+      {"edit", &tool::setAttributes, "mlir::Operation::setAttrs"},
+      {"edit", &tool::setOperands, "mlir::Operation::setOperands"},
+      {"edit", &tool::removeOperation, "mlir::Operation::remove"},
+      {"edit", &tool::eraseOperation, "mlir::Operation::erase"},
+      {"edit", &tool::dropReferencesOf, "mlir::Operation::dropAllReferences"},
+      {"edit", &tool::dropUsesOf, "mlir::Operation::dropAllDefinedValueUses"},
+      {"edit", &tool::addArgument, "mlir::Block::addArgument"},
+      {"edit", &tool::eraseArguments, "mlir::Block::eraseArguments"},
+      {"edit", &tool::eraseBlock, "mlir::Block::erase"},
+      {"edit", &tool::moveOperation, "mlir::Operation::moveBefore"},
+      {"edit", &tool::moveBlock, "mlir::Block::moveBefore"},
+      {tool::actionOf ? "" : "legalizations", &tool::legalityOf,
        "mlir::ConversionTarget::getOpAction"},
-      {"legalizations", functionAt(&tool::isIllegal),
-       "mlir::ConversionTarget::isIllegal"},
+      {"legalizations", &tool::isIllegal, "mlir::ConversionTarget::isIllegal"},
   };
   std::string missing;
-  for (const auto &need : functions)
-    if (!need.function && StringRef(need.capabilities).contains(capability))
+  for (const Called &need : functions)
+    if (!need.function && need.capabilities.contains(capability))
       missing += (missing.empty() ? "" : ", ") + std::string(need.name);
   return missing.empty() ? "" : "the linker left out " + missing;
 }
@@ -216,9 +212,7 @@ std::string missing(StringRef name) {
     return why;
   if (std::string why = whyNotRead(name); !why.empty())
     return why;
-  if (std::string why = whyNotHooked(name); !why.empty())
-    return why;
-  return "";
+  return whyNotHooked(name);
 }
 
 } // namespace

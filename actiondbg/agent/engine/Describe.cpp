@@ -3,6 +3,7 @@
 #include "print/LinePrinter.h"
 #include "support/Locations.h"
 
+#include "mlir/IR/AsmState.h"
 #include "llvm/ADT/StringExtras.h"
 
 namespace adbg {
@@ -45,27 +46,15 @@ std::optional<std::string> placeText(Location loc) {
 }
 
 void addOperation(Object &object, const Frame &frame) {
-  std::optional<std::string> op, location, function;
-  uint32_t id = 0;
   const ErasedUnit *erased =
       frame.units.empty() ? nullptr : frame.erasedUnit(0);
-  if (erased) {
-    id = erased->id;
-    op = erased->name.getStringRef().str();
-    location = placeText(erased->location);
-    if (erased->function)
-      function = erased->function.str();
-  } else if (Operation *about = frame.op()) {
-    id = ids.of(about);
-    op = about->getName().getStringRef().str();
-    location = placeText(about->getLoc());
-    if (Operation *holder = functionAround(about))
-      function = symbolName(holder).str();
-  }
-  object["id"] = idOrNull(id);
-  object["op"] = op;
-  object["location"] = location;
-  object["function"] = function;
+  if (Operation *op = erased ? nullptr : frame.op())
+    return addOperation(object, op);
+  object["id"] = idOrNull(erased ? erased->id : 0);
+  object["op"] = textOrNull(erased ? erased->name.getStringRef() : "");
+  object["location"] = erased ? placeText(erased->location) : std::nullopt;
+  object["function"] =
+      erased && erased->function ? Json(erased->function.getValue()) : nullptr;
 }
 
 void addOperation(Object &object, Operation *op) {
@@ -92,20 +81,14 @@ Object describeStop(const Frame &frame, const Notice &notice,
               {"breakpoints", Array(notice.hit)},
               {"skipped", frame.skipped},
               {"nth", int64_t(frame.nth)},
-              {"message",
-               notice.message.empty() ? Json(nullptr) : Json(notice.message)},
-              {"culprit", describeCulprit(notice.culprit)}};
+              {"message", textOrNull(notice.message)},
+              {"culprit", notice.culprit},
+              {"unnamed", textOrNull(frame.unnamed())}};
   addAction(stop, frame);
-  StringRef unnamed = frame.unnamed();
-  stop["unnamed"] = unnamed.empty() ? Json(nullptr) : Json(unnamed);
   addOperation(stop, frame);
-  if (inside) {
-    // The action is not over: its outcome is unknown.
-    Frame nothing;
-    addOutcome(stop, nothing, log, mostChanges);
-  } else {
-    addOutcome(stop, frame, log, mostChanges);
-  }
+  // While the action is not over its outcome is unknown.
+  static const Frame nothing;
+  addOutcome(stop, inside ? nothing : frame, log, mostChanges);
   return stop;
 }
 
@@ -147,20 +130,12 @@ Object describeFrame(const Frame &frame, int64_t index, bool withUnits) {
 Object describeAction(const Frame &frame, int64_t index, bool inside) {
   Object object = describeFrame(frame, index);
   int64_t iteration = frame.iteration();
-  Array labels;
-  for (StringRef label : frame.labels())
-    labels.push_back(label);
-  std::optional<std::string> location;
-  if (Operation *op = frame.op()) {
-    location.emplace();
-    raw_string_ostream os(*location);
-    op->getLoc().print(os);
-  }
+  Operation *op = frame.op();
   object["fullName"] = frame.fullName();
-  object["labels"] = std::move(labels);
+  object["labels"] = Array(frame.labels());
   object["iteration"] = iteration < 0 ? Json(nullptr) : Json(iteration);
   object["text"] = frame.text();
-  object["fullLocation"] = location;
+  object["fullLocation"] = op ? Json(printed(op->getLoc())) : nullptr;
   object["when"] = whenOf(frame, inside);
   return object;
 }
@@ -263,17 +238,19 @@ Array describeUnits(const Frame &frame) {
 
 Json idOrNull(uint32_t id) { return id ? Json(int64_t(id)) : nullptr; }
 
+Json textOrNull(StringRef text) {
+  return text.empty() ? Json(nullptr) : Json(text);
+}
+
 std::string describeFolded(OpFoldResult result, const Observer &observer) {
-  std::string text;
-  raw_string_ostream os(text);
   if (auto attribute = dyn_cast<Attribute>(result)) {
-    attribute.print(os);
+    std::string text = printed(attribute);
     return text.size() > 200 ? text.substr(0, 197) + "..." : text;
   }
   ValueName name = observer.nameOf(cast<Value>(result));
-  os << (name.isArgument ? "block argument " : "result ") << name.result
-     << " of @" << name.id << " " << name.op;
-  return text;
+  return (name.isArgument ? "block argument " : "result ") +
+         std::to_string(name.result) + " of @" + std::to_string(name.id) + " " +
+         name.op;
 }
 
 static std::optional<std::string> howOf(const Frame &frame) {
@@ -281,23 +258,15 @@ static std::optional<std::string> howOf(const Frame &frame) {
     return textOf(frame.found).str();
   if (!frame.isConversion())
     return std::nullopt;
-  auto count = [](uint32_t number, const char *what) {
-    return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
-  };
-  return "legalized " + count(frame.legalized, "operation") + ", rolled back " +
-         count(frame.rolledBack, "pattern");
+  return "legalized " + plural(frame.legalized, "operation") +
+         ", rolled back " + plural(frame.rolledBack, "pattern");
 }
 
 Json describeOutcome(const Frame &frame) {
-  Array reasons, values;
-  for (const std::string &reason : frame.rare().reasons)
-    reasons.push_back(reason);
-  for (const std::string &value : frame.rare().values)
-    values.push_back(value);
   return Object{{"result", textOf(frame.result())},
-                {"reasons", std::move(reasons)},
+                {"reasons", frame.rare().reasons},
                 {"how", howOf(frame)},
-                {"values", std::move(values)}};
+                {"values", frame.rare().values}};
 }
 
 static Json describeChange(const Change &change) {
@@ -333,13 +302,11 @@ Array describeChanges(const Frame &frame, const ChangeLog &log, bool nested,
   return changes;
 }
 
-Json describeCulprit(const std::optional<Culprit> &culprit) {
-  if (!culprit)
-    return nullptr;
-  return Object{{"ordinal", int64_t(culprit->ordinal)},
-                {"tag", culprit->tag},
-                {"name", culprit->name},
-                {"guess", culprit->guess}};
+Json toJSON(const Culprit &culprit) {
+  return Object{{"ordinal", int64_t(culprit.ordinal)},
+                {"tag", culprit.tag},
+                {"name", culprit.name},
+                {"guess", culprit.guess}};
 }
 
 void addOutcome(Object &stop, const Frame &frame, const ChangeLog &log,
@@ -350,6 +317,210 @@ void addOutcome(Object &stop, const Frame &frame, const ChangeLog &log,
              : Array();
   stop["changeCount"] = isOver ? int64_t(frame.tally.total()) : 0;
   stop["outcome"] = isOver ? describeOutcome(frame) : Json(nullptr);
+}
+
+//===----------------------------------------------------------------------===//
+// What is around an operation
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Describes one neighbourhood. Values and blocks are numbered in the order in
+/// which they are met: equal numbers mean the same value.
+class Neighbourhood {
+public:
+  Neighbourhood(MLIRContext *context, OperationNames &names)
+      : names(names), state(context, OpPrintingFlags()
+                                         .useLocalScope()
+                                         .assumeVerified()
+                                         .elideLargeElementsAttrs(16)
+                                         .elideLargeResourceString(16)) {}
+
+  /// `levels`: of operations that define operands.
+  Object describe(Operation *op, int levels) {
+    Object attributes;
+    auto add = [&](StringAttr name, Attribute value) {
+      attributes[name.getValue()] = text(value);
+    };
+    // Not the dictionary of all, nor the segment sizes: MLIR would make them,
+    // and the addresses of later attributes, by which it orders tables, would
+    // change.
+    for (NamedAttribute one : op->getRawDictionaryAttrs())
+      add(one.getName(), one.getValue());
+    if (op->getPropertiesStorageSize())
+      for (StringAttr name : op->getName().getAttributeNames())
+        if (!name.getValue().ends_with("SegmentSizes"))
+          if (auto value = op->getInherentAttr(name); value && *value)
+            add(name, *value);
+    Array operands;
+    if (levels > 0)
+      for (Value operand : op->getOperands() | std::views::take(most))
+        operands.push_back(describe(operand, op->getBlock(), levels - 1));
+    return Object{{"name", op->getName().getStringRef()},
+                  {"constant", names.ofFolded(op).isConstant},
+                  {"attributes", std::move(attributes)},
+                  {"operandCount", int64_t(op->getNumOperands())},
+                  {"resultCount", int64_t(op->getNumResults())},
+                  {"operands", std::move(operands)}};
+  }
+
+  Array results(Operation *op) {
+    Array all;
+    for (Value result : op->getResults() | std::views::take(most)) {
+      Array users;
+      for (OpOperand &use : result.getUses()) {
+        if (users.size() == most)
+          break;
+        Operation *user = use.getOwner();
+        users.push_back(Object{{"name", user->getName().getStringRef()},
+                               {"operand", int64_t(use.getOperandNumber())},
+                               {"local", user->getBlock() == op->getBlock()}});
+      }
+      all.push_back(Object{{"value", numberOf(result)},
+                           {"type", text(result.getType())},
+                           {"uses", countOf(result.getUses())},
+                           {"users", std::move(users)}});
+    }
+    return all;
+  }
+
+  Array regions(Operation *op) {
+    Array all;
+    for (Region &region : op->getRegions() | std::views::take(most))
+      all.push_back(describe(region));
+    return all;
+  }
+
+  Array successors(Operation *op) {
+    Array all;
+    for (Block *block : op->getSuccessors())
+      if (block && all.size() < most)
+        all.push_back(Object{
+            {"predecessors", countOf(block->getPredecessors())},
+            {"arguments", int64_t(block->getNumArguments())},
+            {"operations", countOf(*block)},
+            {"first", block->empty()
+                          ? Json(nullptr)
+                          : Json(block->front().getName().getStringRef())},
+            {"block", numberOf(block)}});
+    return all;
+  }
+
+  /// Describes the operation before or after another one.
+  Json adjacent(Operation *op) {
+    if (!op)
+      return nullptr;
+    Array operands;
+    for (Value operand : op->getOperands() | std::views::take(most))
+      operands.push_back(numberOf(operand));
+    return Object{{"name", op->getName().getStringRef()},
+                  {"operands", std::move(operands)}};
+  }
+
+private:
+  static constexpr size_t most = 16, mostCounted = 1000, mostText = 200;
+
+  template <typename T> std::string text(T printed) {
+    std::string text;
+    raw_string_ostream os(text);
+    if constexpr (std::is_base_of_v<Attribute, T>)
+      printed.print(os, state);
+    else
+      printed.print(os);
+    if (text.size() > mostText)
+      text = text.substr(0, mostText) + "...";
+    return text;
+  }
+
+  template <typename Range> int64_t countOf(Range &&range) {
+    size_t count = 0;
+    for (auto it = range.begin(); it != range.end() && count < mostCounted;
+         ++it)
+      ++count;
+    return int64_t(count);
+  }
+
+  int64_t numberOf(Value value) {
+    return value ? values.try_emplace(value, values.size() + 1).first->second
+                 : 0;
+  }
+  int64_t numberOf(Block *block) {
+    return blocks.try_emplace(block, blocks.size() + 1).first->second;
+  }
+
+  /// `block`: of the operation that uses the value.
+  Object describe(Value value, Block *block, int levels) {
+    // IR inside an action can hold null operands.
+    if (!value)
+      return Object{{"value", 0}, {"type", ""}, {"uses", 0}, {"local", false}};
+    Operation *definer = value.getDefiningOp();
+    Object object{{"value", numberOf(value)},
+                  {"type", text(value.getType())},
+                  {"uses", countOf(value.getUses())},
+                  {"local", value.getParentBlock() == block}};
+    if (definer) {
+      object["definer"] = describe(definer, levels);
+    } else if (Operation *holder = value.getParentBlock()->getParentOp()) {
+      object["argumentOf"] = holder->getName().getStringRef();
+      object["index"] = int64_t(cast<BlockArgument>(value).getArgNumber());
+    }
+    return object;
+  }
+
+  Object describe(Region &region) {
+    Object object{{"blocks", countOf(region)}};
+    if (region.empty())
+      return object;
+    Block &entry = region.front();
+    Array arguments, yielded;
+    for (BlockArgument argument : entry.getArguments().take_front(most))
+      arguments.push_back(Object{{"value", numberOf(argument)},
+                                 {"type", text(argument.getType())},
+                                 {"uses", countOf(argument.getUses())},
+                                 {"local", true}});
+    std::vector<StringRef> found;
+    size_t count = 0;
+    for (Operation &op : entry) {
+      if (++count > mostCounted)
+        break;
+      StringRef name = op.getName().getStringRef();
+      if (found.size() < most && !llvm::is_contained(found, name))
+        found.push_back(name);
+    }
+    if (!entry.empty())
+      for (Value operand : entry.back().getOperands() | std::views::take(most))
+        yielded.push_back(describe(operand, &entry, 0));
+    object["operations"] = int64_t(count);
+    object["arguments"] = std::move(arguments);
+    object["names"] = Array();
+    for (StringRef name : found)
+      object["names"].getAsArray()->push_back(name);
+    object["yielded"] = std::move(yielded);
+    return object;
+  }
+
+  OperationNames &names;
+  AsmState state;
+  std::unordered_map<Value, int64_t> values;
+  std::unordered_map<Block *, int64_t> blocks;
+};
+} // namespace
+
+Object describeNeighbourhood(Operation *op, OperationNames &names) {
+  Neighbourhood around(op->getContext(), names);
+  Object object = around.describe(op, /*levels=*/2);
+  object["results"] = around.results(op);
+  object["regions"] = around.regions(op);
+  object["successors"] = around.successors(op);
+  Array parents;
+  for (Operation *parent = op->getParentOp(); parent && parents.size() < 8;
+       parent = parent->getParentOp())
+    parents.push_back(parent->getName().getStringRef());
+  object["parents"] = std::move(parents);
+  object["previous"] =
+      around.adjacent(op->getBlock() ? op->getPrevNode() : nullptr);
+  object["next"] =
+      around.adjacent(op->getBlock() ? op->getNextNode() : nullptr);
+  return object;
 }
 
 } // namespace adbg

@@ -50,11 +50,13 @@ Json describeOutcome(const Frame &frame);
 /// Describes the first `most` of the stored changes.
 Array describeChanges(const Frame &frame, const ChangeLog &log, bool nested,
                       uint64_t most);
-Json describeCulprit(const std::optional<Culprit> &culprit);
+Json toJSON(const Culprit &culprit);
 void addOutcome(Object &stop, const Frame &frame, const ChangeLog &log,
                 uint64_t mostChanges);
 std::string describeFolded(OpFoldResult result, const Observer &observer);
 Json idOrNull(uint32_t id);
+/// Returns a text; null if it is empty.
+Json textOrNull(StringRef text);
 /// Returns the id of a unit's operation: the unit itself, or the one that
 /// contains or defines it; 0 if there is none.
 uint32_t idOf(const IRUnit &unit);

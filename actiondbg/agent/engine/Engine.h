@@ -3,9 +3,7 @@
 #pragma once
 
 #include "edit/EditPlan.h"
-#include "engine/EndReport.h"
 #include "fork/Forks.h"
-#include "match/Alternative.h"
 #include "match/BreakpointHits.h"
 #include "match/Plan.h"
 #include "observe/Legalizations.h"
@@ -16,6 +14,44 @@
 #include "threads/Turn.h"
 
 namespace adbg {
+
+class Engine;
+
+/// Reports how the tool ends. Also set and called in signal handlers.
+class EndReport {
+public:
+  explicit EndReport(Engine &engine);
+
+  volatile int crashSignal = 0, exitStatus = 0;
+  /// Whether a crash stops the tool where nothing catches it.
+  bool stopsOnCrash = false;
+
+  /// Completes the recording, and tells the front end, once.
+  void exit();
+  /// Notes the crash, and stops if that is wanted. Called before the tool's own
+  /// handler, which may print a lot.
+  void crash(int signal);
+  /// What the tool wrote about its crash, such as a failed assertion; may be
+  /// empty.
+  StringRef cause() const { return {causeText, causeSize}; }
+  void sendCrash();
+
+private:
+  void send(StringRef method, Object end);
+  void sendExit();
+  void finishFiles();
+  void noteCause();
+
+  Engine &engine;
+  /// Where the C library keeps the message of a failed assertion for debuggers;
+  /// null if it does not.
+  struct AbortMessage **abortMessage;
+  // Memory cannot be allocated in a crash, which may be one of the allocator.
+  char causeText[2048];
+  size_t causeSize = 0;
+  /// Set while a crash is handled: another one then is the agent's.
+  volatile bool isCrashing = false;
+};
 
 /// Dispatches the actions of one process. Its threads take turns, see Turn.h.
 /// For a recording, each thread has an engine of its own.
@@ -168,8 +204,7 @@ public:
 
   Connection connection;
   StopLoop stops{*this, connection, observer, position};
-  HitLog hitLog{stops};
-  BreakpointHits breakpoints{observer, hitLog};
+  BreakpointHits breakpoints{observer, stops};
   Skips skips;
   /// What this fork does otherwise than the tool; null in the tool.
   std::unique_ptr<Alternative> alternative;
@@ -201,7 +236,6 @@ public:
   static unsigned &iterations() { return local.iterations; }
 
 private:
-  friend class Attention;
   friend class Turn;
   friend class Turns;
   friend class Silence;
@@ -234,7 +268,6 @@ private:
   /// Returns false if the action is skipped without a trace.
   bool begin(Frame &frame);
   void finish(Frame &frame);
-  void finishPass(const Frame &frame);
   void recordBegin(Frame &frame);
   void before(Frame &frame);
   void after(Frame &frame);
@@ -327,9 +360,12 @@ inline void Engine::exit(Frame &frame) {
 /// Suspends observation of this thread while the agent itself runs MLIR code.
 class Silence {
 public:
-  Silence()
-      : engine(Engine::get()), outer(std::exchange(engine.silent, true)) {}
+  Silence() : Silence(true) {}
   ~Silence() { engine.silent = outer; }
+
+protected:
+  explicit Silence(bool is)
+      : engine(Engine::get()), outer(std::exchange(engine.silent, is)) {}
 
 private:
   Engine &engine;
@@ -337,15 +373,8 @@ private:
 };
 
 /// Observes this thread within a Silence: actions that a request runs.
-class Attention {
-public:
-  Attention()
-      : engine(Engine::get()), outer(std::exchange(engine.silent, false)) {}
-  ~Attention() { engine.silent = outer; }
-
-private:
-  Engine &engine;
-  bool outer;
+struct Attention : Silence {
+  Attention() : Silence(false) {}
 };
 
 /// Attributes changes to no action while the agent edits IR: operations get

@@ -32,9 +32,15 @@ static ThreadEngines &threadEngines() {
   return *engines;
 }
 
+/// The engine of the thread that began the part; null once the thread has
+/// ended.
+static Engine *leader = nullptr;
+
 namespace {
 /// The engine of a thread of a recording other than the first, or of a thread
-/// for one part; flushed and destroyed with its thread.
+/// for one part: a recording describes each operation and name anew, so that
+/// nothing of an earlier one may be remembered. Flushed and destroyed with its
+/// thread.
 struct OwnEngine {
   Engine engine;
   OwnEngine() {
@@ -43,6 +49,8 @@ struct OwnEngine {
     others.all.push_back(&engine);
   }
   ~OwnEngine() {
+    if (leader == &engine)
+      leader = nullptr;
     engine.leaveThread();
     ThreadEngines &others = threadEngines();
     std::lock_guard<std::mutex> lock(others.mutex);
@@ -153,29 +161,14 @@ bool Engine::isInPart = false;
 
 /// The number of the newest part.
 static unsigned newestPart = 0;
-/// The engine of the thread that began the part; null once the thread has
-/// ended.
-static Engine *leader = nullptr;
-
-namespace {
-/// The engine of a thread for one part: a recording describes each operation
-/// and name anew, so that nothing of an earlier one may be remembered.
-struct PartEngine : OwnEngine {
-  ~PartEngine() {
-    if (leader == &engine)
-      leader = nullptr;
-  }
-};
-} // namespace
-
 bool Engine::joinOpenPart() {
   Engine &before = get();
   if (local.part == newestPart || before.silent || before.innermost)
     return false;
   AgentHeap agentHeap;
-  static thread_local std::unique_ptr<PartEngine> own;
+  static thread_local std::unique_ptr<OwnEngine> own;
   own = nullptr; // its destructor resets `local`
-  own = std::make_unique<PartEngine>();
+  own = std::make_unique<OwnEngine>();
   ids.renew();
   own->engine.observe();
   local.part = newestPart;

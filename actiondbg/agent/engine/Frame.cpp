@@ -53,14 +53,9 @@ const Pass *Frame::pass() const {
 }
 
 std::string Frame::text() const {
-  std::string text;
-  if (action) {
-    raw_string_ostream os(text);
-    action->print(os);
-  } else if (nameKey) {
-    text = tag().str() + " " + fullName();
-  }
-  return text;
+  if (action)
+    return printed(*action);
+  return nameKey ? tag().str() + " " + fullName() : "";
 }
 
 std::string Frame::fullName() const {

@@ -110,19 +110,19 @@ Object StopLoop::describe(const Frame &frame, const Notice &notice,
   return stop;
 }
 
-void StopLoop::log(Frame &frame, const Notice &notice, bool withChanges,
-                   bool withNeighbourhood, raw_ostream &os) {
+void StopLoop::log(Frame &frame, const Notice &notice, bool withChanges) {
   AgentHeap agentHeap;
   int64_t since = Observer::now();
   select(&frame);
   Object hit = describe(frame, notice, withChanges ? mostChanges : 0);
   bool isTimed = frame.over && engine.counts;
   hit["seconds"] = isTimed ? Json(observer.secondsOf(frame.took)) : nullptr;
-  if (Operation *op = withNeighbourhood && !frame.over ? frame.op() : nullptr) {
+  if (Operation *op =
+          logsNeighbourhoods && !frame.over ? frame.op() : nullptr) {
     Silence silence;
     hit["neighbourhood"] = describeNeighbourhood(op, engine.names);
   }
-  os << Json(std::move(hit)) << "\n";
+  *hitLog << Json(std::move(hit)) << "\n";
   clearSelection();
   observer.stopTime += Observer::now() - since;
 }
@@ -260,22 +260,10 @@ Array StopLoop::describePassedHits() const {
 //===----------------------------------------------------------------------===//
 
 bool Resumption::usesUp(const Frame &frame, bool over) {
-  bool counts = false;
-  switch (control) {
-  case Control::Step:
-    counts = true;
-    break;
-  case Control::Next:
-    // next: from before an action to its end; from its end to the next
-    // beginning.
-    counts = frame.depth <= depth && over == !wasOver;
-    break;
-  case Control::Finish:
-    counts = over && frame.depth < depth;
-    break;
-  default:
-    return false;
-  }
+  // next: from before an action to its end; from its end to the next beginning.
+  bool counts =
+      stepsOver(frame) && (control == Control::Step ||
+                           over == (control == Control::Finish || !wasOver));
   if (!counts)
     return false;
   depth = frame.depth;
@@ -291,20 +279,6 @@ StringRef Resumption::reason() const {
   if (control == Control::Next)
     return "next";
   return control == Control::Finish ? "finish" : "step";
-}
-
-//===----------------------------------------------------------------------===//
-// Logged hits
-//===----------------------------------------------------------------------===//
-
-std::error_code HitLog::open(const std::string &path, bool around) {
-  neighbourhoods = around;
-  return file.open(path);
-}
-
-void HitLog::write(Frame &frame, const Notice &notice, bool withChanges) {
-  if (file.isOpen())
-    stops.log(frame, notice, withChanges, neighbourhoods, *file);
 }
 
 } // namespace adbg

@@ -79,29 +79,6 @@ struct Resumption {
   StringRef reason() const;
 };
 
-class StopLoop;
-
-/// The log file of breakpoints that log their hits instead of stopping: one
-/// line of JSON a hit, with the fields of a stop and the time of the action.
-class HitLog {
-public:
-  LogFile file;
-
-  explicit HitLog(StopLoop &stops) : stops(stops) {}
-
-  /// `neighbourhoods`: describe what is around the operation of an action that
-  /// has not begun.
-  std::error_code open(const std::string &path, bool neighbourhoods);
-  /// `withChanges`: describe the changes of the action, which takes longer than
-  /// all the rest.
-  void write(Frame &frame, const Notice &notice, bool withChanges);
-
-private:
-  StopLoop &stops;
-  bool neighbourhoods = false;
-};
-
-class Checkpoints;
 class Engine;
 
 /// Why the cursor is on a unit: it is the action's own, replaced it, was
@@ -166,10 +143,15 @@ public:
   }
   Object describe(const Frame &frame, const Notice &notice,
                   uint64_t mostChanges) const;
-  /// Writes a hit that is logged instead of reported, as a line of JSON. This
-  /// takes no time of the actions.
-  void log(Frame &frame, const Notice &notice, bool withChanges,
-           bool withNeighbourhood, raw_ostream &os);
+  /// The log file of breakpoints that log their hits instead of stopping: one
+  /// line of JSON a hit, with the fields of a stop and the time of the action.
+  LogFile hitLog;
+  /// Whether to describe what is around the operation of an action that has not
+  /// begun.
+  bool logsNeighbourhoods = false;
+  /// Writes a hit into it, which takes no time of the actions. `withChanges`:
+  /// describe the changes of the action, which takes longer than all the rest.
+  void log(Frame &frame, const Notice &notice, bool withChanges);
 
   /// Reads messages that arrived while the tool ran, and refuses requests;
   /// returns whether there was an interrupt.

@@ -1,4 +1,5 @@
 #include "fork/Forks.h"
+#include "engine/Engine.h"
 #include "fork/QuietFork.h"
 #include "interpose/SeenPrograms.h"
 #include "support/Connection.h"
@@ -100,22 +101,8 @@ static void titleAsCheckpoint(bool isCheckpoint) {
 //===----------------------------------------------------------------------===//
 
 const char *textOf(Role role) {
-  switch (role) {
-  case Role::Tool:
-    return "tool";
-  case Role::Checkpoint:
-    return "checkpoint";
-  case Role::Replica:
-    return "replica";
-  case Role::Trial:
-    return "trial";
-  }
-  return "";
-}
-
-static void ignoreInterrupts() {
-  for (int number : {SIGTERM, SIGINT, SIGHUP, SIGQUIT})
-    ::signal(number, SIG_DFL);
+  static const char *const texts[] = {"tool", "checkpoint", "replica", "trial"};
+  return texts[static_cast<unsigned>(role)];
 }
 
 void Forks::become(const ForkSettings &settings) {
@@ -133,23 +120,16 @@ void Forks::become(const ForkSettings &settings) {
   // Output in the wrong file would be judged by an oracle.
   if (!files.redirect(settings.outputs))
     exitAtOnce(1);
-  switch (role) {
-  case Role::Tool:
+  if (role == Role::Tool) {
     files.reopen(settings.shared, !settings.muted);
     files.mute(settings.muted.value_or(ShownOutput()), settings.shared);
-    handleCrashSignals();
-    break;
-  case Role::Trial:
-    handleCrashSignals();
-    break;
-  case Role::Checkpoint:
-    break;
-  case Role::Replica:
+  } else if (role == Role::Replica) {
     Files::discard();
-    handleCrashSignals();
-    ignoreInterrupts();
-    break;
+    for (int number : {SIGTERM, SIGINT, SIGHUP, SIGQUIT})
+      ::signal(number, SIG_DFL);
   }
+  if (role != Role::Checkpoint)
+    handleCrashSignals();
   connection = Connection();
   connection.open(settings.socket);
 }
@@ -196,11 +176,6 @@ static constexpr int64_t distanceRatio = 8;
 // Below this number of events, running them again is faster than a fork.
 static constexpr uint64_t leastEvents = 200;
 
-static uint64_t faultsSoFar() {
-  struct rusage usage;
-  return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_minflt : 0;
-}
-
 void Checkpoints::configure(const std::string &path, int64_t milliseconds,
                             int64_t megabytes) {
   socket = path;
@@ -242,7 +217,8 @@ void Checkpoints::plan(uint64_t event, int64_t time) {
 }
 
 void Checkpoints::made(pid_t pid, uint64_t event, int64_t time, int64_t took) {
-  uint64_t now = faultsSoFar();
+  struct rusage usage;
+  uint64_t now = getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_minflt : 0;
   uint64_t pages = now - faults;
   faults = now;
   newest = time;
@@ -284,6 +260,104 @@ void Checkpoints::thin(int64_t time) {
     pages -= own.front().pages;
     drop(0);
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Signals of crashes
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct Signal {
+  int number;
+  const char *name;
+};
+} // namespace
+
+static constexpr Signal crashes[] = {
+    {SIGABRT, "SIGABRT"}, {SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"},
+    {SIGFPE, "SIGFPE"},   {SIGILL, "SIGILL"},   {SIGTRAP, "SIGTRAP"}};
+
+const char *signalName(int number) {
+  for (const Signal &one : crashes)
+    if (one.number == number)
+      return one.name;
+  return "an unknown signal";
+}
+
+// The tool's handlers of crash signals.
+static struct sigaction toolActions[NSIG];
+
+// Whether this thread handles a crash.
+static thread_local volatile bool isInCrash = false;
+
+static void raiseUnhandled(int number) {
+  ::signal(number, SIG_DFL);
+  raise(number);
+}
+
+/// Whether the tool's handler of a crash is called: a replay recovers where the
+/// tool did, and does nothing else that the handler would.
+static bool isToolCalled(Role role) {
+  return role == Role::Tool || (role == Role::Replica && tool::crashRecovery &&
+                                tool::crashRecovery());
+}
+
+static void onCrash(int number, siginfo_t *info, void *context) {
+  // A handler of the tool puts back the one that was there before its own,
+  // ours, and raises the signal again.
+  if (isInCrash)
+    return raiseUnhandled(number);
+  isInCrash = true;
+  Files::showErrors();
+  Engine &engine = Engine::known();
+  engine.end.crash(number);
+  Recorder::crash();
+  struct sigaction &tool = toolActions[number];
+  // LLVM's handler calls no function of ours, and does not return. A tool that
+  // recovers goes on: what it reports later replaces this.
+  engine.end.sendCrash();
+  bool isCalled = isToolCalled(engine.forks.role);
+  if (isCalled && (tool.sa_flags & SA_SIGINFO)) {
+    tool.sa_sigaction(number, info, context);
+    isInCrash = false;
+    return;
+  }
+  if (isCalled && tool.sa_handler != SIG_DFL && tool.sa_handler != SIG_IGN) {
+    tool.sa_handler(number);
+    isInCrash = false;
+    return;
+  }
+  raiseUnhandled(number);
+}
+
+void leaveCrash() { isInCrash = false; }
+
+static bool isOurs(const struct sigaction &action) {
+  return (action.sa_flags & SA_SIGINFO) && action.sa_sigaction == onCrash;
+}
+
+static bool isHandled = false;
+
+void handleCrashSignals() {
+  isHandled = true;
+  for (const auto &[number, name] : crashes) {
+    struct sigaction action = {};
+    struct sigaction before;
+    action.sa_sigaction = onCrash;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+    sigemptyset(&action.sa_mask);
+    if (sigaction(number, &action, &before) != 0)
+      continue;
+    // In a fork of a fork the handler is already ours.
+    if (!isOurs(before))
+      toolActions[number] = before;
+  }
+}
+
+void keepCrashSignals() {
+  struct sigaction action;
+  if (isHandled && sigaction(SIGABRT, nullptr, &action) == 0 && !isOurs(action))
+    handleCrashSignals();
 }
 
 } // namespace adbg

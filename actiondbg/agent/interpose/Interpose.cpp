@@ -10,7 +10,6 @@
 #include "engine/Describe.h"
 #include "engine/Engine.h"
 #include "fork/QuietFork.h"
-#include "interpose/ActionHandler.h"
 #include "interpose/SeenPrograms.h"
 #include "record/PatternSets.h"
 #include "support/Pipelines.h"
@@ -192,15 +191,11 @@ static void applySettings(MLIRContext *context) {
   }
 }
 
-bool adbg::isStartedByFrontEnd() {
+/// Whether a front end started this process, which has made no context yet.
+static bool isStartedByFrontEnd() {
   return getenv("ACTIONDBG_SOCKET") || getenv("ACTIONDBG_RECORD") ||
          getenv("ACTIONDBG_UPSTREAM_LOG") || !settings().socket.empty() ||
          !settings().record.path.empty();
-}
-
-void adbg::connectLater(const char *socket) {
-  takeEnvironmentOnce();
-  settings().socket = socket;
 }
 
 /// Runs an action that is followed.
@@ -234,13 +229,6 @@ void adbg::runAction(Frame &frame, function_ref<void()> call) {
     runFollowed(engine, frame, run);
   else
     run();
-}
-
-void adbg::runAction(unsigned contextNumber, const tracing::Action &action,
-                     function_ref<void()> run) {
-  Frame frame(action);
-  frame.contextNumber = contextNumber;
-  runAction(frame, run);
 }
 
 /// Ordinals are reproducible only if one thread dispatches; a recording leaves
@@ -488,3 +476,55 @@ ADBG_INTERPOSE(void, freezePatterns, ADBG_FROZEN_PATTERNS,
   }
   next(self, std::move(patterns), disabled, enabled);
 }
+
+//===----------------------------------------------------------------------===//
+// Functions that a program calls
+//
+// A Python program may load the agent itself (actiondbg.attach) and call these
+// functions, instead of being started with the agent and its settings in the
+// environment.
+//===----------------------------------------------------------------------===//
+
+extern "C" {
+
+/// Prepares for recordings of parts of this program. Returns whether it can be
+/// recorded: not if it is debugged or recorded as a whole.
+ADBG_EXPORT bool adbg_prepare() {
+  if (!Engine::isLibrary && (Engine::first().isAttached() ||
+                             (isStartedByFrontEnd() && !runsUnobserved())))
+    return false;
+  Engine::isLibrary = true;
+  return true;
+}
+
+/// Connects to the front end that listens at a socket, when the program makes
+/// its next context. The program goes on when the front end ends. It is not
+/// forked: a fork could not take the place of a process that others wait for.
+ADBG_EXPORT void adbg_connect(const char *socket) {
+  Connection::onGone = [] { Engine::first().detach(); };
+  takeEnvironmentOnce();
+  settings().socket = socket;
+}
+
+/// Records what this process does from now on. The texts are those of
+/// RecordSettings. Returns false if the file cannot be written.
+ADBG_EXPORT bool adbg_begin(const char *path, const char *ir,
+                            const char *skips) {
+  RecordSettings settings;
+  settings.path = path;
+  settings.ir = ir;
+  settings.skips = skips;
+  return Engine::beginPart(settings);
+}
+
+/// Writes what is recorded so far. Returns false if something could not be
+/// written, so that the recording has ended.
+ADBG_EXPORT bool adbg_flush() {
+  Recorder::flushAll();
+  return RecordFile::isOpen();
+}
+
+/// Completes the recording.
+ADBG_EXPORT void adbg_end() { Engine::endPart(); }
+
+} // extern "C"

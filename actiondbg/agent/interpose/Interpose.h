@@ -12,8 +12,11 @@
 #pragma once
 
 #include "detour/Hooks.h"
+#include "engine/Frame.h"
 #include "interpose/Versions.h"
 #include "support/ExitAtOnce.h"
+
+#include "mlir/IR/PatternMatch.h"
 
 /// For functions of the C library, and those that programs call.
 #define ADBG_EXPORT __attribute__((visibility("default"), used))
@@ -56,9 +59,36 @@ template <typename Function> Function *real(const char *symbol) {
   return reinterpret_cast<Function *>(dlsym(RTLD_NEXT, symbol));
 }
 
-/// Attaches to the front end at a socket when the next context is made.
-void connectLater(const char *socket);
-/// Whether a front end started this process, which has made no context yet.
-bool isStartedByFrontEnd();
+/// Has the agent follow what runs in a context: one that was just made, or that
+/// is older than the agent in this program.
+void observeContext(MLIRContext *context);
+
+/// Follows an action, if it is this thread's turn. `run` runs it as the tool
+/// would, with the tool's own handler, if it has one.
+void runAction(Frame &frame, function_ref<void()> run);
+
+/// Whether the patterns of a set can be read: proved by the first set that has
+/// some.
+bool arePatternsKnown(const RewritePatternSet &patterns);
+
+/// Notes the reasons that a rewriter's listener is told while this exists. A
+/// listener of our own would need every virtual function of the tool's class.
+/// Instead the listener that is there gets a copy of its virtual table with
+/// another notifyMatchFailure.
+class ReasonListener {
+public:
+  explicit ReasonListener(PatternRewriter &rewriter);
+  ~ReasonListener();
+  ReasonListener(const ReasonListener &) = delete;
+
+  /// Whether the layout of listeners is as expected: false after the first
+  /// rewriter that is not.
+  static bool isKnown();
+
+private:
+  /// The tool's listener; null if it is left alone.
+  void *listener = nullptr;
+  const void *table = nullptr;
+};
 
 } // namespace adbg

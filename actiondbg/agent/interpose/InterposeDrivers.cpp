@@ -1,7 +1,6 @@
 //===- InterposeDrivers.cpp - Functions that drive rewrites and checks ----===//
 
 #include "engine/Engine.h"
-#include "interpose/ActionHandler.h"
 #include "interpose/Interpose.h"
 #include "support/Pipelines.h"
 #include "support/Unwinding.h"
@@ -37,6 +36,29 @@ static PatternBenefit reversed(PatternBenefit benefit, unsigned count) {
   if (benefit.isImpossibleToMatch() || benefit.getBenefit() >= range - 1)
     return benefit;
   return PatternBenefit(benefit.getBenefit() * range + count % range);
+}
+
+using CostModel = function_ref<PatternBenefit(const Pattern &)>;
+
+ADBG_INTERPOSE(void, applyCostModel, ADBG_COST_MODEL, PatternApplicator *self,
+               CostModel model) {
+  Engine &engine = Engine::get();
+  if (Recorder::reversesPatterns() && engine.follows() &&
+      !isConverting(engine)) {
+    unsigned count = 0;
+    return next(self, [&](const Pattern &pattern) {
+      return reversed(model(pattern), count++);
+    });
+  }
+  if (!engine.alternative || !engine.follows())
+    return next(self, model);
+  Alternative &alternative = *engine.alternative;
+  bool inConversion = isConverting(engine);
+  alternative.noteOrdered(self);
+  next(self, [&](const Pattern &pattern) {
+    alternative.setBenefit(pattern);
+    return alternative.benefitOf(pattern, model(pattern), inConversion);
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -75,42 +97,6 @@ traced(Engine &engine, Operation *op, CanApply canApply, OnFailure onFailure,
       });
   legalizations.endOperation(op, succeeded(result));
   return result;
-}
-
-void adbg::noteReason(Location location,
-                      function_ref<void(Diagnostic &)> reasonOf) {
-  Engine &engine = Engine::get();
-  if (!engine.follows())
-    return;
-  AgentHeap agentHeap;
-  auto check = [&] {
-    Diagnostic diagnostic(location, DiagnosticSeverity::Remark);
-    reasonOf(diagnostic);
-    return diagnostic.check();
-  };
-  if (LLVM_UNLIKELY(!facts::madeDiagnostic.holds(check)))
-    return;
-  if (engine.legalizations.isTracing()) {
-    Diagnostic diagnostic(location, DiagnosticSeverity::Remark);
-    reasonOf(diagnostic);
-    engine.legalizations.gaveReason(diagnostic);
-  }
-  Frame *frame = engine.innermost;
-  while (frame && frame->kind != adbg::Kind::Pattern)
-    frame = frame->parent;
-  if (!frame || !frame->wantsReasons)
-    return;
-  Diagnostic diagnostic(location, DiagnosticSeverity::Remark);
-  reasonOf(diagnostic);
-  engine.reason(*frame, diagnostic);
-}
-
-void adbg::noteHeard(Operation *op) {
-  Engine &engine = Engine::get();
-  if (!engine.follows() || !engine.observer.checks.isChecking())
-    return;
-  AgentHeap agentHeap;
-  engine.observer.checks.heard(op);
 }
 
 static void noteReturn(Returned returned) {
@@ -281,55 +267,6 @@ ADBG_INTERPOSE_BY(noted, LogicalResult, convertValueTypeToMany,
                   SmallVectorImpl<Type> &)
 
 //===----------------------------------------------------------------------===//
-// Conversions: replacements happen at the end but belong to the pattern
-//===----------------------------------------------------------------------===//
-
-// One of these functions calls another inside of MLIR.
-static thread_local bool isReplacingConverted = false;
-
-/// Reports a replacement that `replace` then makes.
-static void noteConverted(Operation *op, ValueRange by,
-                          function_ref<void()> replace) {
-  Engine &engine = Engine::get();
-  bool outer = isReplacingConverted;
-  if (!outer && engine.hasFrames() && engine.follows()) {
-    AgentHeap agentHeap;
-    engine.replaced(op, by);
-  }
-  isReplacingConverted = true;
-  replace();
-  isReplacingConverted = outer;
-}
-
-template <typename Next, typename By>
-static void replaceConverted(Next next, ConversionPatternRewriter *self,
-                             Operation *op, By by) {
-  noteConverted(op, by, [&] { next(self, op, by); });
-}
-
-ADBG_INTERPOSE_BY(replaceConverted, void, convertWithValues,
-                  ADBG_CONVERSION_REPLACE_VALUES, ConversionPatternRewriter *,
-                  Operation *, ValueRange)
-ADBG_INTERPOSE_BY(replaceConverted, void, convertWithOperation,
-                  ADBG_CONVERSION_REPLACE_OP, ConversionPatternRewriter *,
-                  Operation *, Operation *)
-
-using ManyValues = SmallVector<SmallVector<Value>>;
-
-ADBG_INTERPOSE(void, convertWithMany, ADBG_CONVERSION_REPLACE_MANY,
-               ConversionPatternRewriter *self, Operation *op,
-               ManyValues &&values) {
-  SmallVector<Value> all;
-  if (Engine::get().hasFrames() && Engine::get().follows()) {
-    AgentHeap agentHeap;
-    for (ArrayRef<Value> group : values)
-      all.append(group.begin(), group.end());
-  }
-  noteConverted(op, ArrayRef<Value>(all),
-                [&] { next(self, op, std::move(values)); });
-}
-
-//===----------------------------------------------------------------------===//
 // Events that can be caught
 //===----------------------------------------------------------------------===//
 
@@ -470,33 +407,6 @@ ADBG_INTERPOSE(void, emitDiagnostic, ADBG_EMIT, DiagnosticEngine *self,
     noteDiagnostic(diagnostic);
   if (!isTaken(diagnostic))
     next(self, std::move(diagnostic));
-}
-
-//===----------------------------------------------------------------------===//
-// The order of patterns
-//===----------------------------------------------------------------------===//
-
-using CostModel = function_ref<PatternBenefit(const Pattern &)>;
-
-ADBG_INTERPOSE(void, applyCostModel, ADBG_COST_MODEL, PatternApplicator *self,
-               CostModel model) {
-  Engine &engine = Engine::get();
-  if (Recorder::reversesPatterns() && engine.follows() &&
-      !isConverting(engine)) {
-    unsigned count = 0;
-    return next(self, [&](const Pattern &pattern) {
-      return reversed(model(pattern), count++);
-    });
-  }
-  if (!engine.alternative || !engine.follows())
-    return next(self, model);
-  Alternative &alternative = *engine.alternative;
-  bool inConversion = isConverting(engine);
-  alternative.noteOrdered(self);
-  next(self, [&](const Pattern &pattern) {
-    alternative.setBenefit(pattern);
-    return alternative.benefitOf(pattern, model(pattern), inConversion);
-  });
 }
 
 //===----------------------------------------------------------------------===//

@@ -52,16 +52,6 @@ struct PropertyRef {
   void *storage;
 };
 
-#define ADBG_CREATE_BY_REFERENCE(ATTRIBUTES)                                   \
-  "_ZN4mlir9Operation6createENS_8LocationENS_13OperationNameENS_9TypeRangeE"   \
-  "NS_10ValueRangeE" ATTRIBUTES "ENS_11PropertyRefENS_10BlockRangeE"
-#define ADBG_CREATE_LIST_BY_REFERENCE                                          \
-  ADBG_CREATE_BY_REFERENCE("ONS_13NamedAttrList") "j"
-#define ADBG_CREATE_DICTIONARY_BY_REFERENCE                                    \
-  ADBG_CREATE_BY_REFERENCE("NS_14DictionaryAttr") "j"
-#define ADBG_CREATE_REGIONS_BY_REFERENCE                                       \
-  ADBG_CREATE_BY_REFERENCE("ONS_13NamedAttrList") "NS_11RegionRangeE"
-
 #define ADBG_CREATION(NAME, SYMBOL, ATTRIBUTES, PROPERTIES, REGIONS)           \
   ADBG_INTERPOSE_BY(create, Operation *, NAME, SYMBOL, Location,               \
                     OperationName, TypeRange, ValueRange, ATTRIBUTES,          \
@@ -109,11 +99,6 @@ static Operation *clone(Next next, Operation *from, Operands... operands) {
   cloning = outer;
   return isInner ? to : noteCloned(from, to);
 }
-
-// Since LLVM 23 the options are passed by reference.
-#define ADBG_CLONE_BY_REFERENCE "_ZN4mlir9Operation5cloneERKNS0_12CloneOptionsE"
-#define ADBG_CLONE_MAPPED_BY_REFERENCE                                         \
-  "_ZN4mlir9Operation5cloneERNS_9IRMappingERKNS0_12CloneOptionsE"
 
 ADBG_INTERPOSE_BY(clone, Operation *, cloneOperation, ADBG_CLONE, Operation *,
                   Operation::CloneOptions)
@@ -241,45 +226,44 @@ ADBG_INTERPOSE_BY(moveTo, void, moveBeforeIn, ADBG_MOVE_BEFORE_IN, Operation *,
 ADBG_INTERPOSE_BY(moveTo, void, moveAfterIn, ADBG_MOVE_AFTER_IN, Operation *,
                   Block *, Block::iterator)
 
-static void noteBlock(Block *block, ChangeKind kind) {
+/// Calls `tell` inside an action of this thread that is followed.
+template <typename Tell> static void tellInside(Tell tell) {
   Engine &engine = Engine::get();
   if (!engine.follows() || !engine.hasFrames())
     return;
   AgentHeap agentHeap;
-  engine.observer.blockChanged(block, kind);
+  tell(engine);
+}
+
+static void noteBlock(Block *block, ChangeKind kind) {
+  tellInside(
+      [&](Engine &engine) { engine.observer.blockChanged(block, kind); });
 }
 
 /// A block of `from`, which may be null, was copied or moved to `block`.
 static void noteBody(Block *block, Operation *from) {
-  Engine &engine = Engine::get();
-  if (!from || !engine.follows() || !engine.hasFrames())
-    return;
-  AgentHeap agentHeap;
-  engine.observer.tookBody(block, from);
+  if (from)
+    tellInside([&](Engine &engine) { engine.observer.tookBody(block, from); });
 }
 
-static void numberBlock(Block *block) {
+static void numberBlock(Block *block, void (BlockKeys::*note)(Block *)) {
   Engine &engine = Engine::get();
   if (!engine.followsIR() && !engine.numbersIR())
     return;
   AgentHeap agentHeap;
-  BlockKeys::all().added(block);
+  (BlockKeys::all().*note)(block);
 }
 
 ADBG_INTERPOSE(void, addBlock, ADBG_ADD_BLOCK, Blocks *self, Block *block) {
   next(self, block);
-  numberBlock(block);
+  numberBlock(block, &BlockKeys::added);
   noteBlock(block, ChangeKind::Inserted);
 }
 
 ADBG_INTERPOSE(void, removeBlock, ADBG_REMOVE_BLOCK, Blocks *self,
                Block *block) {
   noteBlock(block, ChangeKind::Erased);
-  Engine &engine = Engine::get();
-  if (engine.followsIR() || engine.numbersIR()) {
-    AgentHeap agentHeap;
-    BlockKeys::all().removed(block);
-  }
+  numberBlock(block, &BlockKeys::removed);
   next(self, block);
 }
 
@@ -302,7 +286,7 @@ ADBG_INTERPOSE(void, cloneInto, ADBG_CLONE_INTO, Region *self, Region *other,
   Operation *from = self->getParentOp();
   next(self, other, place, mapping);
   for (auto clone = std::next(before); clone != place; ++clone) {
-    numberBlock(&*clone);
+    numberBlock(&*clone, &BlockKeys::added);
     noteBody(&*clone, from);
     noteBlock(&*clone, ChangeKind::Inserted);
   }
@@ -316,17 +300,21 @@ ADBG_INTERPOSE(void, cloneInto, ADBG_CLONE_INTO, Region *self, Region *other,
 // directly: report it once.
 static thread_local bool isReplacing = false;
 
+/// Replaces an operation by `run`, and reports that unless a function with the
+/// same flag does so.
+template <typename Run>
+static void replaceOnce(bool &isReplacing, Operation *op, ValueRange by,
+                        Run run) {
+  bool outer = std::exchange(isReplacing, true);
+  if (!outer)
+    tellInside([&](Engine &engine) { engine.replaced(op, by); });
+  run();
+  isReplacing = outer;
+}
+
 template <typename Next, typename By>
 static void replace(Next next, RewriterBase *self, Operation *op, By by) {
-  Engine &engine = Engine::get();
-  bool outer = isReplacing;
-  if (!outer && engine.hasFrames() && engine.follows()) {
-    AgentHeap agentHeap;
-    engine.replaced(op, by);
-  }
-  isReplacing = true;
-  next(self, op, by);
-  isReplacing = outer;
+  replaceOnce(isReplacing, op, by, [&] { next(self, op, by); });
 }
 
 ADBG_INTERPOSE_BY(replace, void, replaceWithValues, ADBG_REPLACE_VALUES,
@@ -341,10 +329,40 @@ ADBG_INTERPOSE_BY(replace, void, replaceUsesWithOperation, ADBG_REPLACE_USES_OP,
 
 ADBG_INTERPOSE(void, finalizeModification, ADBG_FINALIZE_MODIFICATION,
                RewriterBase *self, Operation *op) {
-  Engine &engine = Engine::get();
-  if (engine.hasFrames() && engine.follows()) {
-    AgentHeap agentHeap;
-    engine.observer.modified(op);
-  }
+  tellInside([&](Engine &engine) { engine.observer.modified(op); });
   next(self, op);
+}
+
+//===----------------------------------------------------------------------===//
+// Conversions: replacements happen at the end but belong to the pattern
+//===----------------------------------------------------------------------===//
+
+// One of these functions calls another inside of MLIR.
+static thread_local bool isReplacingConverted = false;
+
+template <typename Next, typename By>
+static void replaceConverted(Next next, ConversionPatternRewriter *self,
+                             Operation *op, By by) {
+  replaceOnce(isReplacingConverted, op, by, [&] { next(self, op, by); });
+}
+
+ADBG_INTERPOSE_BY(replaceConverted, void, convertWithValues,
+                  ADBG_CONVERSION_REPLACE_VALUES, ConversionPatternRewriter *,
+                  Operation *, ValueRange)
+ADBG_INTERPOSE_BY(replaceConverted, void, convertWithOperation,
+                  ADBG_CONVERSION_REPLACE_OP, ConversionPatternRewriter *,
+                  Operation *, Operation *)
+
+using ManyValues = SmallVector<SmallVector<Value>>;
+
+ADBG_INTERPOSE(void, convertWithMany, ADBG_CONVERSION_REPLACE_MANY,
+               ConversionPatternRewriter *self, Operation *op,
+               ManyValues &&values) {
+  SmallVector<Value> all;
+  tellInside([&](Engine &) {
+    for (ArrayRef<Value> group : values)
+      all.append(group.begin(), group.end());
+  });
+  replaceOnce(isReplacingConverted, op, ArrayRef<Value>(all),
+              [&] { next(self, op, std::move(values)); });
 }

@@ -8,7 +8,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "engine/Engine.h"
-#include "interpose/ActionHandler.h"
 #include "interpose/Interpose.h"
 
 using namespace adbg;

@@ -146,26 +146,6 @@ static bool addOthers(char *text) {
   return isFound;
 }
 
-/// Calls `start` with an environment in which only the user's own libraries are
-/// preloaded.
-static int startWithoutAgent(const char *path, char *const *environment,
-                             function_ref<int(char *const *)> start) {
-  size_t size = sizeOf(environment);
-  auto **own = static_cast<char **>(alloca((size + 1) * sizeof(char *)));
-  char users[sizeof(preload) + sizeof(preloadVariable)];
-  strcpy(users, preloadVariable);
-  bool hasOthers = addOthers(users);
-  char **end = own;
-  for (size_t i = 0; i < size; ++i)
-    if (!isPreload(environment[i]))
-      *end++ = environment[i];
-    else if (hasOthers)
-      *end++ = users;
-  *end = nullptr;
-  noteLost(path, own);
-  return start(own);
-}
-
 /// Whether an environment is for a process that loads this agent, but has no
 /// variable of it: drivers such as lit give their tests few variables, with
 /// LD_PRELOAD among them.
@@ -188,17 +168,29 @@ static bool has(char *const *environment, const char *variable) {
   return false;
 }
 
-static int startWithVariables(char *const *environment,
-                              function_ref<int(char *const *)> start) {
+/// Calls `start` with another environment: one in which only the user's own
+/// libraries are preloaded, or one with the variables of the agent.
+static int startChanged(const char *path, char *const *environment,
+                        bool withAgent,
+                        function_ref<int(char *const *)> start) {
   size_t size = sizeOf(environment);
-  auto **all = static_cast<char **>(
+  auto **chosen = static_cast<char **>(
       alloca((size + variables->size() + 1) * sizeof(char *)));
-  char **end = std::copy_n(environment, size, all);
+  char users[sizeof(preload) + sizeof(preloadVariable)];
+  strcpy(users, preloadVariable);
+  bool hasOthers = !withAgent && addOthers(users);
+  char **end = chosen;
+  for (size_t i = 0; i < size; ++i)
+    if (withAgent || !isPreload(environment[i]))
+      *end++ = environment[i];
+    else if (hasOthers)
+      *end++ = users;
   for (char *one : *variables)
-    if (!has(environment, one))
+    if (withAgent && !has(environment, one))
       *end++ = one;
   *end = nullptr;
-  return start(all);
+  noteLost(path, chosen);
+  return start(chosen);
 }
 
 int startNoted(const char *path, char *const *environment,
@@ -208,11 +200,9 @@ int startNoted(const char *path, char *const *environment,
   int saved = errno;
   bool isRefused = strchr(path, '/') && refusesAgent(path);
   errno = saved;
-  if (LLVM_UNLIKELY(isRefused))
-    return startWithoutAgent(path, environment, start);
+  if (LLVM_UNLIKELY(isRefused || lacksVariables(environment)))
+    return startChanged(path, environment, !isRefused, start);
   noteLost(path, environment);
-  if (LLVM_UNLIKELY(lacksVariables(environment)))
-    return startWithVariables(environment, start);
   return start(environment);
 }
 
@@ -288,59 +278,51 @@ struct RunningProcess {
   }
 };
 
-/// The processes that are debugged, from the file.
-class DebuggedProcesses {
-public:
-  DebuggedProcesses() {
-    FILE *file = fopen(seenFile, "re");
-    char line[PATH_MAX + 32];
-    Entry entry;
-    while (file && fgets(line, sizeof(line), file))
-      if (sscanf(line, "debugged %d %lld", &entry.pid, &entry.since) == 2)
-        all.push_back({entry.pid, entry.since, false});
-      else if (sscanf(line, "replayed %d %lld", &entry.pid, &entry.since) == 2)
-        all.push_back({entry.pid, entry.since, true});
-    if (file)
-      fclose(file);
-  }
-
-  struct Entry {
-    pid_t pid = 0;
-    long long since = 0;
-    bool isReplay = false;
-  };
-
-  /// Returns the newest entry of the debugged process that is this one or its
-  /// nearest ancestor; null if there is none. A child of a process that was not
-  /// debugged yet is no child of a debugged process.
-  const Entry *find() const {
-    constexpr int most = 100;
-    long long started = LLONG_MAX;
-    pid_t pid = getpid();
-    for (int depth = 0; pid > 1 && depth < most; ++depth) {
-      for (auto one = all.rbegin(); one != all.rend(); ++one)
-        if (one->pid == pid && started >= one->since)
-          return &*one;
-      RunningProcess process(pid);
-      started = process.start;
-      pid = process.parent;
-    }
-    return nullptr;
-  }
-
-private:
-  std::vector<Entry> all;
+struct DebuggedProcess {
+  pid_t pid = 0;
+  long long since = 0;
+  bool isReplay = false;
 };
 } // namespace
+
+/// Lists the processes that are debugged, from the file.
+static std::vector<DebuggedProcess> debuggedProcesses() {
+  std::vector<DebuggedProcess> all;
+  FILE *file = fopen(seenFile, "re");
+  char line[PATH_MAX + 32];
+  DebuggedProcess one;
+  while (file && fgets(line, sizeof(line), file)) {
+    one.isReplay = StringRef(line).starts_with("replayed");
+    const char *format = one.isReplay ? "replayed %d %lld" : "debugged %d %lld";
+    if (sscanf(line, format, &one.pid, &one.since) == 2)
+      all.push_back(one);
+  }
+  if (file)
+    fclose(file);
+  return all;
+}
 
 bool runsUnobserved() {
   if (!*seenFile || isDebugged || Engine::isLibrary)
     return false;
   // A child of the debugged process itself, and a program that it became, wait
-  // for their turn, as each process of the program does.
-  DebuggedProcesses debugged;
-  const DebuggedProcesses::Entry *found = debugged.find();
-  return found && found->isReplay;
+  // for their turn, as each process of the program does. The newest entry
+  // counts of the debugged process that is this one or its nearest ancestor. A
+  // child of a process that was not debugged yet is no child of a debugged
+  // process.
+  std::vector<DebuggedProcess> debugged = debuggedProcesses();
+  constexpr int most = 100;
+  long long started = LLONG_MAX;
+  pid_t pid = getpid();
+  for (int depth = 0; pid > 1 && depth < most; ++depth) {
+    for (const DebuggedProcess &one : debugged | std::views::reverse)
+      if (one.pid == pid && started >= one.since)
+        return one.isReplay;
+    RunningProcess process(pid);
+    started = process.start;
+    pid = process.parent;
+  }
+  return false;
 }
 
 //===----------------------------------------------------------------------===//
@@ -422,10 +404,7 @@ public:
   void add(const char *from, size_t many) {
     put(separator);
     for (size_t i = 0; i < many; ++i)
-      if (from[i] == '\\' || static_cast<uint8_t>(from[i]) < ' ')
-        size += snprintf(text + size, room(), "\\x%02x", from[i]);
-      else
-        put(from[i]);
+      putEscaped(from[i]);
     text[size] = 0;
   }
   void add(const char *from) { add(from, strlen(from)); }
@@ -447,10 +426,8 @@ public:
         if (!isWithin)
           put(separator);
         isWithin = words[i] != 0;
-        if (words[i] == '\\' || (words[i] > 0 && words[i] < ' '))
-          size += snprintf(text + size, room(), "\\x%02x", words[i]);
-        else if (isWithin)
-          put(words[i]);
+        if (isWithin)
+          putEscaped(words[i]);
       }
     if (file >= 0)
       close(file);
@@ -465,6 +442,12 @@ private:
   void put(char one) {
     if (room() > escaped)
       text[size++] = one;
+  }
+  void putEscaped(char one) {
+    if (one == '\\' || static_cast<uint8_t>(one) < ' ')
+      size += snprintf(text + size, room(), "\\x%02x", one);
+    else
+      put(one);
   }
   char text[128 * 1024];
   size_t size = 0;

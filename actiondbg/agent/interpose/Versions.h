@@ -36,23 +36,33 @@
 #define ADBG_MATCH_NOTHING                                                     \
   "_ZN4mlir9transform21MatchOperationEmptyOp14matchOperationESt8optionalIPNS_" \
   "9OperationEERNS0_16TransformResultsERNS0_14TransformStateE"
+// Called before an action is dispatched, and to dispatch it.
+#define ADBG_HAS_HANDLER "_ZN4mlir11MLIRContext16hasActionHandlerEv"
+#define ADBG_EXECUTE                                                           \
+  "_ZN4mlir11MLIRContext21executeActionInternalEN4llvm12function_"             \
+  "refIFvvEEERKNS_7tracing6ActionE"
 #define ADBG_DESTROY "_ZN4mlir9Operation7destroyEv"
 #define ADBG_REPLACE_VALUES                                                    \
   "_ZN4mlir12RewriterBase9replaceOpEPNS_9OperationENS_10ValueRangeE"
 #define ADBG_REPLACE_OP "_ZN4mlir12RewriterBase9replaceOpEPNS_9OperationES2_"
+#define ADBG_CREATE(ATTRIBUTES, PROPERTIES, REGIONS)                           \
+  "_ZN4mlir9Operation6createENS_8LocationENS_13OperationNameENS_9TypeRangeE"   \
+  "NS_10ValueRangeE" ATTRIBUTES "E" PROPERTIES "ENS_10BlockRangeE" REGIONS
 #define ADBG_CREATE_LIST                                                       \
-  "_ZN4mlir9Operation6createENS_8LocationENS_13OperationNameENS_9TypeRangeE"   \
-  "NS_10ValueRangeEONS_13NamedAttrListENS_16OpaquePropertiesENS_10BlockRange"  \
-  "Ej"
+  ADBG_CREATE("ONS_13NamedAttrList", "NS_16OpaqueProperties", "j")
 #define ADBG_CREATE_DICTIONARY                                                 \
-  "_ZN4mlir9Operation6createENS_8LocationENS_13OperationNameENS_9TypeRangeE"   \
-  "NS_10ValueRangeENS_14DictionaryAttrENS_16OpaquePropertiesENS_10BlockRange"  \
-  "Ej"
-#define ADBG_CREATE_STATE "_ZN4mlir9Operation6createERKNS_14OperationStateE"
+  ADBG_CREATE("NS_14DictionaryAttr", "NS_16OpaqueProperties", "j")
 #define ADBG_CREATE_REGIONS                                                    \
-  "_ZN4mlir9Operation6createENS_8LocationENS_13OperationNameENS_9TypeRangeE"   \
-  "NS_10ValueRangeEONS_13NamedAttrListENS_16OpaquePropertiesENS_10BlockRange"  \
-  "ENS_11RegionRangeE"
+  ADBG_CREATE("ONS_13NamedAttrList", "NS_16OpaqueProperties",                  \
+              "NS_11RegionRangeE")
+// Since LLVM 23.
+#define ADBG_CREATE_LIST_BY_REFERENCE                                          \
+  ADBG_CREATE("ONS_13NamedAttrList", "NS_11PropertyRef", "j")
+#define ADBG_CREATE_DICTIONARY_BY_REFERENCE                                    \
+  ADBG_CREATE("NS_14DictionaryAttr", "NS_11PropertyRef", "j")
+#define ADBG_CREATE_REGIONS_BY_REFERENCE                                       \
+  ADBG_CREATE("ONS_13NamedAttrList", "NS_11PropertyRef", "NS_11RegionRangeE")
+#define ADBG_CREATE_STATE "_ZN4mlir9Operation6createERKNS_14OperationStateE"
 #define ADBG_ADD_OPERATION                                                     \
   "_ZN4llvm12ilist_traitsIN4mlir9OperationEE13addNodeToListEPS2_"
 #define ADBG_DELETE_OPERATION                                                  \
@@ -64,7 +74,7 @@
   "_ZN4llvm12ilist_traitsIN4mlir5BlockEE13addNodeToListEPS2_"
 #define ADBG_REMOVE_BLOCK                                                      \
   "_ZN4llvm12ilist_traitsIN4mlir5BlockEE18removeNodeFromListEPS2_"
-// Nodes of lists have other classes in other builds: see Binder.cpp.
+// Nodes of lists have other classes in other builds: see Hooks.cpp.
 #define ADBG_TRANSFER(NODE)                                                    \
   "_ZN4llvm12ilist_traitsIN4mlir" NODE "EE21transferNodesFromListERS3_NS_14"   \
   "ilist_iteratorINS_12ilist_detail12node_optionsIS2_Lb0"                      \
@@ -84,6 +94,10 @@
 #define ADBG_CLONE_BARE "_ZN4mlir9Operation19cloneWithoutRegionsEv"
 #define ADBG_CLONE_BARE_MAPPED                                                 \
   "_ZN4mlir9Operation19cloneWithoutRegionsERNS_9IRMappingE"
+// Since LLVM 23 the options are passed by reference.
+#define ADBG_CLONE_BY_REFERENCE "_ZN4mlir9Operation5cloneERKNS0_12CloneOptionsE"
+#define ADBG_CLONE_MAPPED_BY_REFERENCE                                         \
+  "_ZN4mlir9Operation5cloneERNS_9IRMappingERKNS0_12CloneOptionsE"
 #define ADBG_TRANSFER_OPERATIONS ADBG_TRANSFER("9Operation")
 #define ADBG_TRANSFER_BLOCKS ADBG_TRANSFER("5Block")
 #define ADBG_REPLACE_USES_VALUES                                               \

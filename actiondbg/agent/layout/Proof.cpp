@@ -1,6 +1,5 @@
 #include "layout/Proof.h"
 #include "detour/LoadedObjects.h"
-#include "detour/MappedFile.h"
 #include "fork/QuietFork.h"
 #include "layout/Fact.h"
 #include "support/AgentHeap.h"

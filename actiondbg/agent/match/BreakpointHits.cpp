@@ -9,7 +9,7 @@ void BreakpointHits::set(std::vector<Breakpoint> all) {
         one.inherit(old);
   breakpoints = std::move(all);
   ++versionNow;
-  candidates.forget();
+  slots.clear();
   observer.watch(breakpoints);
   catching = 0;
   isAboutChanges = false;
@@ -43,13 +43,13 @@ void BreakpointHits::hit(Breakpoint &one, Frame &frame, Notice &notice) {
     notice.hit.push_back(one.id);
     return;
   }
-  if (!log.file.isOpen())
+  if (!stops.hitLog.isOpen())
     return;
   Notice logged = notice;
   logged.hit = {one.id};
   if (logged.reason.empty())
     logged.reason = "breakpoint";
-  log.write(frame, logged, /*withChanges=*/one.watch.has_value());
+  stops.log(frame, logged, /*withChanges=*/one.watch.has_value());
 }
 
 /// Whether the condition of a watch or a catch holds, which has no terms.
@@ -172,8 +172,7 @@ void BreakpointHits::hitWatches(Frame &frame, Notice &notice) {
 // Breakpoints by the names of an action
 //===----------------------------------------------------------------------===//
 
-ArrayRef<Candidate> Candidates::of(const Frame &frame,
-                                   std::vector<Breakpoint> &breakpoints) {
+ArrayRef<Candidate> BreakpointHits::candidatesFor(const Frame &frame) {
   if (slots.empty())
     slots.resize(1024);
   unsigned now = namesEpoch();

@@ -12,33 +12,12 @@ struct Candidate {
   Spec::Terms open;
 };
 
-/// The breakpoints that may match by name, cached for each combination of tag,
-/// pattern name and operation name: most actions match none, which one lookup
-/// shows.
-class Candidates {
-public:
-  /// Clears the cache: the breakpoints have changed.
-  void forget() { slots.clear(); }
-  ArrayRef<Candidate> of(const Frame &frame,
-                         std::vector<Breakpoint> &breakpoints);
-
-private:
-  struct Slot {
-    const char *tag = nullptr;
-    const char *name = nullptr;
-    const char *op = nullptr;
-    unsigned epoch = 0;
-    std::vector<Candidate> found;
-  };
-  std::vector<Slot> slots;
-};
-
 /// The breakpoints, watches and catches, and their hits. Each hit is added to a
 /// notice or logged.
 class BreakpointHits {
 public:
-  BreakpointHits(Observer &observer, HitLog &log)
-      : observer(observer), log(log) {}
+  BreakpointHits(Observer &observer, StopLoop &stops)
+      : observer(observer), stops(stops) {}
 
   /// Replaces all breakpoints. One that existed before, by its id, keeps its
   /// counts.
@@ -58,9 +37,7 @@ public:
   bool needReasons(const Frame &frame) const;
 
   /// Returns the breakpoints that may match an action, by its names.
-  ArrayRef<Candidate> candidatesFor(const Frame &frame) {
-    return candidates.of(frame, breakpoints);
-  }
+  ArrayRef<Candidate> candidatesFor(const Frame &frame);
   /// Finds hits before an action, and notes the breakpoints that are evaluated
   /// at its end.
   void hitBefore(Frame &frame, ArrayRef<Candidate> candidates, Notice &notice);
@@ -74,12 +51,22 @@ public:
   void hitCatches(CatchKind kind, StringRef text, Frame &frame, Notice &notice);
 
 private:
+  /// The breakpoints that may match by name, for a combination of tag, pattern
+  /// name and operation name: most actions match none, which one lookup shows.
+  struct Slot {
+    const char *tag = nullptr;
+    const char *name = nullptr;
+    const char *op = nullptr;
+    unsigned epoch = 0;
+    std::vector<Candidate> found;
+  };
   void hit(Breakpoint &one, Frame &frame, Notice &notice);
 
   Observer &observer;
-  HitLog &log;
+  StopLoop &stops;
   std::vector<Breakpoint> breakpoints;
-  Candidates candidates;
+  /// Cleared when the breakpoints change.
+  std::vector<Slot> slots;
   unsigned catching = 0, versionNow = 0;
   bool isAboutChanges = false;
 };

@@ -1,10 +1,245 @@
 #include "match/Spec.h"
+#include "engine/Frame.h"
 #include "observe/PatternNames.h"
 #include "support/Locations.h"
 
 #include "mlir/Pass/Pass.h"
 
 namespace adbg {
+
+//===----------------------------------------------------------------------===//
+// Globs
+//===----------------------------------------------------------------------===//
+
+std::optional<Glob> Glob::create(StringRef text, std::string &error) {
+  Glob glob;
+  glob.text = text.str();
+  if (!glob.pattern.parse(text, error)) {
+    error = "the glob '" + glob.text + "' is malformed: " + error;
+    return std::nullopt;
+  }
+  return glob;
+}
+
+std::optional<Glob> Glob::create(StringRef text, Fields &fields) {
+  std::string error;
+  std::optional<Glob> glob = create(text, error);
+  if (!glob)
+    fields.fail(error);
+  return glob;
+}
+
+std::optional<Glob> Glob::parse(Fields &fields, StringRef key) {
+  std::string text = fields.textOr(key, "");
+  return text.empty() ? std::nullopt : create(text, fields);
+}
+
+bool Glob::matchesNow(StringRef candidate) const {
+  return candidate == text || pattern.match(candidate);
+}
+
+bool Glob::matches(StringRef candidate) {
+  return known.get(candidate, [&] { return matchesNow(candidate); });
+}
+
+bool Glob::matchesName(StringRef name) {
+  return knownNames.get(name, [&] {
+    std::string plain = withoutAnonymous(name);
+    return matchesNow(name) || matchesNow(plain) ||
+           matchesNow(lastComponent(plain));
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Conditions over the fields of an action
+//===----------------------------------------------------------------------===//
+
+static std::optional<FilePlace> placeOf(const Frame &frame) {
+  Operation *op = frame.op();
+  return op ? firstPlace(op->getLoc()) : std::nullopt;
+}
+
+const Condition::Field *Condition::fieldNamed(StringRef name) {
+  // As FIELDS of breakpoints/condition.py.
+  using F = const Frame &;
+  using M = const Moment &;
+  static const Field fields[] = {
+      {"ordinal", [](F frame, M) { return numberOf(frame.ordinal); }},
+      {"depth", [](F frame, M) { return numberOf(frame.depth); }},
+      {"iteration", [](F frame, M) { return numberOf(frame.iteration()); }},
+      {"line",
+       [](F frame, M) {
+         std::optional<FilePlace> place = placeOf(frame);
+         return numberOf(place ? place->line : 0);
+       }},
+      {"id",
+       [](F frame, M) {
+         Operation *op = frame.op();
+         return numberOf(op ? ids.of(op) : 0);
+       }},
+      {"hits", [](F, M moment) { return numberOf(moment.hits); }},
+      {"tag", [](F frame, M) { return textOf(frame.tag()); }},
+      {"name", [](F frame, M) { return textOf(frame.shortName()); }},
+      {"op",
+       [](F frame, M) {
+         Operation *op = frame.op();
+         return textOf(op ? op->getName().getStringRef() : "");
+       },
+       true},
+      {"file",
+       [](F frame, M) {
+         std::optional<FilePlace> place = placeOf(frame);
+         return textOf(place ? place->file.getValue() : "");
+       },
+       true},
+      {"func", [](F frame, M) { return textOf(frame.function()); }, true},
+      {"pass",
+       [](F frame, M) {
+         const Frame *pass = frame.passAround();
+         return textOf(pass ? pass->shortName() : "");
+       }},
+      {"context",
+       [](F frame, M) {
+         return textOf(Contexts::all().nameOf(frame.context()));
+       }},
+      {"mlir",
+       [](F frame, M) {
+         return textOf(Contexts::all().mlirOf(frame.context()));
+       }},
+      {"outcome",
+       [](F, M moment) { return textOf(adbg::textOf(moment.result)); }},
+  };
+  auto *found = std::ranges::find(fields, name, &Field::name);
+  return found == std::end(fields) ? nullptr : found;
+}
+
+const Condition::Field Condition::unnamed = {
+    "",
+    [](const Frame &frame, const Moment &) { return textOf(frame.unnamed()); }};
+
+const Condition::Operator *Condition::operatorNamed(StringRef name) {
+  static const Operator operators[] = {{"and", Node::And},
+                                       {"or", Node::Or},
+                                       {"not", Node::Not},
+                                       {"==", Node::Compare, Equal},
+                                       {"!=", Node::Compare, Less | Greater},
+                                       {"<", Node::Compare, Less},
+                                       {"<=", Node::Compare, Less | Equal},
+                                       {">", Node::Compare, Greater},
+                                       {">=", Node::Compare, Greater | Equal},
+                                       {"~", Node::Matches},
+                                       {"!~", Node::MatchesNot}};
+  auto *found = std::ranges::find(operators, name, &Operator::name);
+  return found == std::end(operators) ? nullptr : found;
+}
+
+std::optional<Condition> Condition::parse(const Json &value,
+                                          std::string &error) {
+  Condition result;
+  error = "each part of a condition must be a field, a value or a call";
+  const Object *object = value.getAsObject();
+  if (!object)
+    return std::nullopt;
+  if (auto number = object->getInteger("value")) {
+    result.number = *number;
+    return result;
+  }
+  if (auto text = object->getString("value")) {
+    result.node = Node::Text;
+    result.text = text->str();
+    return result;
+  }
+  if (auto name = object->getString("field")) {
+    result.node = Node::Field;
+    result.field = fieldNamed(*name);
+    result.needsOutcome = *name == "outcome";
+    if (!result.field)
+      return std::nullopt;
+    return result;
+  }
+  auto call = object->getString("call");
+  const Operator *known = call ? operatorNamed(*call) : nullptr;
+  if (!known)
+    return std::nullopt;
+  Node node = result.node = known->node;
+  result.orders = known->orders;
+  const Array *args = object->getArray("args");
+  if (!args || args->size() != (node == Node::Not ? 1 : 2))
+    return std::nullopt;
+  for (const Json &arg : *args) {
+    std::optional<Condition> parsed = parse(arg, error);
+    if (!parsed)
+      return std::nullopt;
+    result.needsOutcome |= parsed->needsOutcome;
+    result.args.push_back(std::move(*parsed));
+  }
+  // The other name of a pattern without a debug name.
+  Condition &left = result.args[0];
+  if (node != Node::Not && left.field && left.field->name == "name" &&
+      result.args[1].node == Node::Text &&
+      StringRef(result.args[1].text).starts_with("<unnamed"))
+    left.field = &unnamed;
+  if (node >= Node::Matches && result.args[1].node == Node::Text) {
+    result.glob = Glob::create(result.args[1].text, error);
+    if (!result.glob)
+      return std::nullopt;
+  }
+  return result;
+}
+
+Condition::Operand Condition::value(const Frame &frame,
+                                    const Moment &moment) const {
+  if (field)
+    return field->value(frame, moment);
+  return node == Node::Text ? textOf(text) : numberOf(number);
+}
+
+bool Condition::matchesGlob(const Operand &left, const Operand &right) const {
+  // The match of a text that MLIR owns is cached.
+  if (glob)
+    return args[0].field && args[0].field->isOwnedByMlir
+               ? glob->matches(left.text)
+               : glob->matchesNow(left.text);
+  std::string error;
+  std::optional<Glob> made = Glob::create(right.text, error);
+  return made && made->matchesNow(left.text);
+}
+
+bool Condition::compare(const Frame &frame, const Moment &moment) const {
+  Operand left = args[0].value(frame, moment);
+  Operand right = args[1].value(frame, moment);
+  if (node >= Node::Matches)
+    return matchesGlob(left, right) == (node == Node::Matches);
+  int order = left.isText
+                  ? left.text.compare(right.text)
+                  : (left.number > right.number) - (left.number < right.number);
+  return orders & (order < 0 ? Less : order > 0 ? Greater : Equal);
+}
+
+bool Condition::holdsAt(const Frame &frame, const Moment &moment) const {
+  switch (node) {
+  case Node::And:
+    return args[0].holdsAt(frame, moment) && args[1].holdsAt(frame, moment);
+  case Node::Or:
+    return args[0].holdsAt(frame, moment) || args[1].holdsAt(frame, moment);
+  case Node::Not:
+    return !args[0].holdsAt(frame, moment);
+  default:
+    // The front end refuses a lone field or value.
+    return node >= Node::And && compare(frame, moment);
+  }
+}
+
+Results Condition::resultsFor(const Frame &frame, uint64_t hits) const {
+  if (!needsOutcome)
+    return holdsAt(frame, {hits, Result::Succeeded}) ? anyResult : noResult;
+  Results results = noResult;
+  for (Result one :
+       {Result::Succeeded, Result::Unchanged, Result::Failed, Result::Skipped})
+    if (holdsAt(frame, {hits, one}))
+      results |= asSet(one);
+  return results;
+}
 
 //===----------------------------------------------------------------------===//
 // Terms
@@ -141,10 +376,7 @@ Term Term::parse(Fields &fields) {
     term.lastLine = fields.integerOr("lastLine", 1, term.line);
     term.column = fields.integerOr("column", 1, 0);
   } else if (std::string glob = fields.text("glob"); fields.error.empty()) {
-    std::string error;
-    term.glob = Glob::create(glob, error);
-    if (!term.glob)
-      fields.fail(error);
+    term.glob = Glob::create(glob, fields);
   }
   if (term.about == About::In)
     term.nth = fields.integerOr("nth", 1, 0);

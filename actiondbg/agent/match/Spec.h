@@ -1,10 +1,109 @@
-//===- Spec.h - The SPEC of a breakpoint ------------------------*- C++ -*-===//
+//===- Spec.h - Globs, conditions and SPECs --------------------*- C++ -*-===//
 
 #pragma once
 
-#include "match/Condition.h"
+#include "engine/Frame.h"
+#include "support/Fields.h"
+#include "support/Memo.h"
+
+#include "llvm/Support/GlobPattern.h"
 
 namespace adbg {
+
+/// A glob with a cache of its matches. The names given to it must be owned by
+/// MLIR, except for `matchesNow`.
+class Glob {
+public:
+  static std::optional<Glob> create(StringRef text, std::string &error);
+  /// The same for a text of a request, whose error is reported.
+  static std::optional<Glob> create(StringRef text, Fields &fields);
+  /// Reads a field that may be absent or empty.
+  static std::optional<Glob> parse(Fields &fields, StringRef key);
+
+  bool matchesNow(StringRef text) const;
+  /// Matches the text unchanged.
+  bool matches(StringRef text);
+  /// Matches a C++ name: whole, without the anonymous namespace, or its last
+  /// component.
+  bool matchesName(StringRef name);
+
+private:
+  std::string text;
+  llvm::GlobPattern pattern;
+  Memo<bool> known, knownNames;
+};
+
+/// A node of a condition's expression tree.
+class Condition {
+public:
+  static std::optional<Condition> parse(const Json &value, std::string &error);
+  /// Returns the results of the action for which the condition holds: all or
+  /// none, unless it is about the outcome. Every other field is read now, so
+  /// that it means the action before it ran. `hits` is a field.
+  Results resultsFor(const Frame &frame, uint64_t hits) const;
+  bool holds(const Frame &frame, uint64_t hits) const {
+    return resultsFor(frame, hits) != noResult;
+  }
+  /// Whether the condition can only be decided after the action.
+  bool isAboutOutcome() const { return needsOutcome; }
+
+private:
+  enum class Node : uint8_t {
+    Number,
+    Text,
+    Field,
+    // Operators.
+    And,
+    Or,
+    Not,
+    Compare,
+    Matches,
+    MatchesNot
+  };
+  /// The orders of two operands for which a comparison holds, a bit each.
+  enum Order : uint8_t { Less = 1, Equal = 2, Greater = 4 };
+  struct Operator {
+    StringRef name;
+    Node node;
+    uint8_t orders = 0;
+  };
+  struct Operand {
+    bool isText = false;
+    int64_t number = 0;
+    StringRef text;
+  };
+  /// The values of the fields that are not in the frame.
+  struct Moment {
+    uint64_t hits = 0;
+    Result result = Result::Succeeded;
+  };
+  /// A field by its name; one line of a table.
+  struct Field {
+    StringRef name;
+    Operand (*value)(const Frame &frame, const Moment &moment);
+    /// Whether MLIR owns the text, so that it stays the same.
+    bool isOwnedByMlir = false;
+  };
+  static const Field *fieldNamed(StringRef name);
+  static const Field unnamed;
+  static const Operator *operatorNamed(StringRef name);
+  static Operand numberOf(int64_t value) { return {false, value, {}}; }
+  static Operand textOf(StringRef value) { return {true, 0, value}; }
+  bool holdsAt(const Frame &frame, const Moment &moment) const;
+  Operand value(const Frame &frame, const Moment &moment) const;
+  bool compare(const Frame &frame, const Moment &moment) const;
+  bool matchesGlob(const Operand &left, const Operand &right) const;
+
+  Node node = Node::Number;
+  uint8_t orders = 0;
+  const Field *field = nullptr;
+  int64_t number = 0;
+  std::string text;
+  /// The glob on the right of ~ and !~, if it is a constant.
+  mutable std::optional<Glob> glob;
+  std::vector<Condition> args;
+  bool needsOutcome = false;
+};
 
 /// One part of a SPEC.
 class Term {

@@ -43,10 +43,6 @@ Shape Shape::of(Operation *op) {
   return shape;
 }
 
-bool Shape::operator==(const Shape &other) const {
-  return differences(other).empty();
-}
-
 std::string Shape::differences(const Shape &other) const {
   std::string text;
   auto compare = [&](uint64_t mine, uint64_t theirs, const char *what) {

@@ -19,7 +19,7 @@ struct Shape {
            location = 0, blocks = 0, block = 0;
 
   static Shape of(Operation *op);
-  bool operator==(const Shape &other) const;
+  bool operator==(const Shape &other) const = default;
   /// Names the parts that differ: "operands, attributes"; empty if none does.
   std::string differences(const Shape &other) const;
 };

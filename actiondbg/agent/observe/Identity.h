@@ -176,4 +176,17 @@ private:
 extern Identities ids;
 static_assert(std::is_trivially_destructible_v<Identities>);
 
+/// An operation that may have been destroyed since.
+class OperationHandle {
+public:
+  OperationHandle() = default;
+  explicit OperationHandle(Operation *op) : op(op), id(op ? ids.of(op) : 0) {}
+  /// Returns the operation, or null if it was destroyed.
+  Operation *get() const { return id && ids.of(op) == id ? op : nullptr; }
+
+private:
+  Operation *op = nullptr;
+  uint32_t id = 0;
+};
+
 } // namespace adbg

@@ -53,24 +53,12 @@ static bool isCast(Operation *op) {
 static StringRef actionText(const ConversionTarget &target,
                             OperationName name) {
   using Action = ConversionTarget::LegalizationAction;
-  std::optional<Action> action = target.getOpAction(name);
-  if (!action)
-    return "unknown";
-  switch (*action) {
-  case Action::Legal:
-    return "legal";
-  case Action::Dynamic:
-    return "dynamic";
-  case Action::Illegal:
-    return "illegal";
-  }
-  return "unknown";
-}
-
-static std::string textOf(Type type) {
-  std::string text;
-  raw_string_ostream(text) << type;
-  return text;
+  static const std::map<std::optional<Action>, StringRef> texts = {
+      {Action::Legal, "legal"},
+      {Action::Dynamic, "dynamic"},
+      {Action::Illegal, "illegal"}};
+  StringRef text = valueOf(texts, target.getOpAction(name));
+  return text.empty() ? "unknown" : text;
 }
 
 /// Returns the operation in the generic form, which no custom printer writes:
@@ -199,7 +187,7 @@ void Legalizations::addNeighbours(Object &event, const Conversion &conversion,
 template <typename Types> static Array textsOf(const Types &types) {
   Array texts;
   for (Type type : types)
-    texts.push_back(textOf(type));
+    texts.push_back(printed(type));
   return texts;
 }
 
@@ -471,10 +459,9 @@ void Legalizations::typeFailed(const TypeConverter &converter, Type type) {
     return;
   Silence silence;
   conversion.open.back().hasSaidWhy = true;
-  std::string name = nameOf(converter);
   Object event{{"event", "type"},
-               {"type", textOf(type)},
-               {"converter", name.empty() ? Json(nullptr) : Json(name)}};
+               {"type", printed(type)},
+               {"converter", textOrNull(nameOf(converter))}};
   if (typeReasons.areAsked())
     typeReasons.describe(converter, type, conversion.context, event);
   add(std::move(event));

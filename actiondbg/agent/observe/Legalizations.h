@@ -8,7 +8,7 @@
 
 #pragma once
 
-#include "match/Glob.h"
+#include "match/Spec.h"
 #include "mlir/IR/PatternMatch.h"
 #include "observe/Identity.h"
 #include "support/LogFile.h"

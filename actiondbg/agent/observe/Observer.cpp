@@ -169,13 +169,11 @@ void Observer::placed(Operation *op) {
   if (recorder && op->getNumRegions())
     recorder->forgetPlaces();
   notifyWatches([=](Watch &watch) { watch.placed(op, id, !wasPlaced); });
-  if (!innermost)
-    return;
   if (!wasPlaced && followsLineage())
     recordOrigin(op, id);
   ChangeKind kind = wasPlaced ? ChangeKind::Moved : ChangeKind::Inserted;
-  if (!isTallied)
-    return countOnly(kind);
+  if (!isTalliedNow(kind))
+    return;
   add(kind, op, id, id >= innermost->tally.firstId);
   if (wasPlaced)
     notifyWatches([=](Watch &watch) { watch.moved(op); });
@@ -187,10 +185,8 @@ void Observer::moved(Operation *op, bool isElsewhere) {
   notifyWatches([=](Watch &watch) { watch.moved(op); });
   if (recorder && isElsewhere)
     ids.forget(op); // its function may have changed
-  if (!innermost)
+  if (!isTalliedNow(ChangeKind::Moved))
     return;
-  if (!isTallied)
-    return countOnly(ChangeKind::Moved);
   uint32_t id = ids.of(op);
   if (isLast(ChangeKind::Moved, id))
     return;
@@ -206,10 +202,8 @@ void Observer::destroyed(Operation *op) {
   if (op == digested)
     digested = nullptr;
   wasDescribed = ended.wasDescribed;
-  if (!innermost || !ended.wasPlaced)
+  if (!ended.wasPlaced || !isTalliedNow(ChangeKind::Erased))
     return;
-  if (!isTallied)
-    return countOnly(ChangeKind::Erased);
   Tally &tally = innermost->tally;
   bool isNew = ended.id >= tally.firstId;
   // Created, folded at once and erased: there was no change.
@@ -320,10 +314,8 @@ Operation *Observer::cseReplacement(Operation *op) const {
 
 void Observer::modified(Operation *op) {
   UpstreamLog::changed();
-  if (!innermost)
+  if (!isTalliedNow(ChangeKind::Modified))
     return;
-  if (!isTallied)
-    return countOnly(ChangeKind::Modified);
   uint32_t id = ids.of(op);
   // Reported once for each operand that is set: one change is enough.
   if (isLast(ChangeKind::Modified, id))
@@ -406,7 +398,6 @@ void Observer::findUnreported(Frame &frame) {
     Detail detail;
     detail.isGuess = true;
     add(ChangeKind::Modified, op, ids.of(op), /*isNew=*/false, detail);
-    frame.foundUnreported = true;
     digestedAt = log.end();
   }
 }

@@ -139,6 +139,13 @@ private:
   bool needsReplacements() const { return isDetailed || recorder; }
   bool isLast(ChangeKind kind, uint32_t id) const;
   void countOnly(ChangeKind kind);
+  /// Whether a change is to be added: an action makes it, and it is not only
+  /// counted, as it is here otherwise.
+  bool isTalliedNow(ChangeKind kind) {
+    if (innermost && !isTallied)
+      countOnly(kind);
+    return innermost && isTallied;
+  }
   static const Detail plain;
   bool isFollowUp() const { return fold.pending && fold.caller == innermost; }
   /// The ordinal of the action that changes are attributed to now.

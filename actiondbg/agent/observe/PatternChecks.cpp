@@ -1,8 +1,10 @@
 #include "observe/PatternChecks.h"
 #include "engine/Engine.h"
 #include "fork/QuietFork.h"
-#include "mlir/IR/Diagnostics.h"
+#include "requests/Request.h"
 #include "support/Locations.h"
+
+#include "mlir/IR/Diagnostics.h"
 
 namespace adbg {
 
@@ -145,6 +147,62 @@ void PatternChecks::findSilent(const Frame &frame, Recorder &recorder) {
     }
     find(textOf(one.kind), one.id, op, one.name);
   }
+}
+
+//===----------------------------------------------------------------------===//
+// The operations that diagnostics are about
+//===----------------------------------------------------------------------===//
+
+Operation *Diagnosed::at(Location location, Operation *root) const {
+  Operation *op = last.get();
+  if (op && op->getLoc() == location)
+    return op;
+  if (!root || isa<UnknownLoc>(location))
+    return nullptr;
+  Operation *found = nullptr;
+  bool isOnly = true;
+  root->walk<WalkOrder::PreOrder>([&](Operation *each) {
+    if (each->getLoc() != location)
+      return WalkResult::advance();
+    isOnly = !found;
+    found = each;
+    return isOnly ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return isOnly ? found : nullptr;
+}
+
+/// Returns the place of that operation in a walk, from 1; 0 for none.
+static int64_t placeOfRefused(Operation *root, StringRef error) {
+  std::string first;
+  ScopedDiagnosticHandler listen(root->getContext(), [&](Diagnostic &said) {
+    if (first.empty() && said.getSeverity() == DiagnosticSeverity::Error)
+      first = said.str();
+    return success();
+  });
+  int64_t place = 0, found = 0;
+  root->walk([&](Operation *op) {
+    first.clear();
+    ++place;
+    if (succeeded(verify(op, /*verifyRecursively=*/false)) || first != error)
+      return WalkResult::advance();
+    found = place;
+    return WalkResult::interrupt();
+  });
+  return found;
+}
+
+Operation *Diagnosed::refused(Operation *root, StringRef error) {
+  Answer<Object> answer = answerInFork([&]() -> Answer<Object> {
+    return Object{{"place", placeOfRefused(root, error)}};
+  });
+  auto *object = std::get_if<Object>(&answer);
+  int64_t place = object ? object->getInteger("place").value_or(0) : 0;
+  Operation *found = nullptr;
+  root->walk([&](Operation *op) {
+    if (--place == 0)
+      found = op;
+  });
+  return found;
 }
 
 //===----------------------------------------------------------------------===//

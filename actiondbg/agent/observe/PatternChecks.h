@@ -13,6 +13,24 @@
 
 namespace adbg {
 
+/// Finds the operation that a diagnostic is about, of which MLIR keeps the
+/// location only.
+class Diagnosed {
+public:
+  /// Called when an operation has made a diagnostic that is not reported yet.
+  void made(Operation *op) { last = OperationHandle(op); }
+  /// Returns the operation that made the diagnostic at a location; otherwise
+  /// the only operation at or below `root` with that location, or null.
+  Operation *at(Location location, Operation *root) const;
+
+  /// Returns the innermost operation at or below `root` of which the verifier
+  /// says `error`, or null. Asked in a fork: the IR is invalid.
+  static Operation *refused(Operation *root, StringRef error);
+
+private:
+  OperationHandle last;
+};
+
 /// Verifies the IR after each action, where it must be valid.
 class ActionVerifier {
 public:

@@ -61,9 +61,7 @@ private:
   struct Entry {
     uint16_t name, op;
     uint32_t id;
-    bool operator==(const Entry &other) const {
-      return name == other.name && op == other.op && id == other.id;
-    }
+    bool operator==(const Entry &other) const = default;
   };
   static constexpr uint64_t kept = 1 << 20;
   /// Zeroed memory; the kernel maps a page at its first write.

@@ -90,12 +90,6 @@ static Type parsed(StringRef text, MLIRContext *context) {
   return parse();
 }
 
-static Json typeText(Type type) {
-  std::string text;
-  raw_string_ostream(text) << type;
-  return text;
-}
-
 void TypeReasons::describe(const TypeConverter &converter, Type type,
                            MLIRContext *context, Object &event) {
   Silence silence;
@@ -108,14 +102,12 @@ void TypeReasons::describe(const TypeConverter &converter, Type type,
     event["said"] = heard->second;
   Type part = failingPart(converter, type, 0);
   if (part)
-    event["part"] = typeText(part);
-  std::string text;
-  raw_string_ostream(text) << (part ? part : type);
+    event["part"] = printed(part);
   Array similar;
-  for (const SimilarType &one : similarTypes(text))
+  for (const SimilarType &one : similarTypes(printed(part ? part : type)))
     if (Type other = parsed(one.text, context);
         other && other != type && converts(converter, other))
-      similar.push_back(Object{{"how", one.how}, {"type", typeText(other)}});
+      similar.push_back(Object{{"how", one.how}, {"type", printed(other)}});
   event["similar"] = std::move(similar);
   probing = false;
 }

@@ -37,8 +37,8 @@ struct OpenLogArguments {
 
 /// log/open: opens the file for breakpoints that log instead of stopping.
 static Answer<NoResult> openLog(Engine &engine, OpenLogArguments &arguments) {
-  if (std::error_code error =
-          engine.hitLog.open(arguments.path, arguments.neighbourhoods))
+  engine.stops.logsNeighbourhoods = arguments.neighbourhoods;
+  if (std::error_code error = engine.stops.hitLog.open(arguments.path))
     return notWritten(arguments.path, error);
   return NoResult();
 }
@@ -46,9 +46,9 @@ ADBG_REQUEST("log/open", openLog)
 
 /// log/close: closes that file, and reports whether all was written.
 static Answer<NoResult> closeLog(Engine &engine) {
-  if (!engine.hitLog.file.isOpen())
+  if (!engine.stops.hitLog.isOpen())
     return RequestError(NoAnswer, "no log is open");
-  if (!engine.hitLog.file.close())
+  if (!engine.stops.hitLog.close())
     return RequestError(FileNotWritten, "writing the log failed");
   return NoResult();
 }

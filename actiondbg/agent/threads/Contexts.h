@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include "detour/Instances.h"
+#include "support/AgentHeap.h"
 #include "support/LLVM.h"
 
 namespace adbg {
@@ -21,32 +23,105 @@ public:
     bool isLive = true;
   };
 
-  static Contexts &all();
-  /// Adds a new context and returns its number.
-  unsigned add(const void *context);
-  void remove(const void *context);
-  void clear();
+  static Contexts &all() {
+    // Never destroyed: the tool may end contexts in static destructors.
+    static Contexts *contexts = new Contexts;
+    return *contexts;
+  }
+  /// Adds a new context, of the current MLIR.
+  void add(const void *context) {
+    std::lock_guard<std::mutex> lock(mutex);
+    std::string file = Instances::all().fileOf(Instances::current());
+    unsigned number = records.size();
+    records.push_back({.name = "c" + std::to_string(number),
+                       .mlir = file.substr(file.rfind('/') + 1)});
+    live[context] = number;
+  }
+  void remove(const void *context) {
+    std::lock_guard<std::mutex> lock(mutex);
+    auto found = live.find(context);
+    if (found == live.end())
+      return;
+    records[found->second].isLive = false;
+    live.erase(found);
+  }
+  void clear() {
+    std::lock_guard<std::mutex> lock(mutex);
+    records.clear();
+    live.clear();
+  }
   /// Returns the number of a live context, or `unknown`.
-  unsigned numberOf(const void *context);
+  unsigned numberOf(const void *context) {
+    std::lock_guard<std::mutex> lock(mutex);
+    auto found = live.find(context);
+    return found == live.end() ? unknown : std::min(found->second, unknown);
+  }
   /// Adds actions that a thread ran in a context.
-  void ran(unsigned number, int thread, uint64_t actions);
-  std::deque<Record> list();
-  size_t count();
+  void ran(unsigned number, int thread, uint64_t actions) {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (number >= records.size())
+      return;
+    records[number].thread = thread;
+    records[number].actions += actions;
+  }
+  std::deque<Record> list() {
+    std::lock_guard<std::mutex> lock(mutex);
+    return records;
+  }
+  size_t count() {
+    std::lock_guard<std::mutex> lock(mutex);
+    return records.size();
+  }
   /// The number of contexts with actions; one runs in `current`.
-  size_t countUsed(unsigned current);
+  size_t countUsed(unsigned current) {
+    std::lock_guard<std::mutex> lock(mutex);
+    size_t used = 0;
+    for (size_t i = 0; i < records.size(); ++i)
+      used += records[i].actions || i == current;
+    return used;
+  }
 
   /// Returns the name of a context; empty if it is unknown.
-  StringRef nameOf(unsigned number);
+  StringRef nameOf(unsigned number) { return textOf(number, &Record::name); }
   /// Returns the name of the file of a context's MLIR; empty if it is unknown.
-  StringRef mlirOf(unsigned number);
+  StringRef mlirOf(unsigned number) { return textOf(number, &Record::mlir); }
+  /// Whether contexts of several MLIRs were made.
+  bool hasSeveralMlirs() {
+    std::lock_guard<std::mutex> lock(mutex);
+    return std::ranges::any_of(records, [&](const Record &record) {
+      return record.mlir != records.front().mlir;
+    });
+  }
+
   /// Remembers a context. Contexts that are gone stay: a pointer is only
   /// compared with them to confirm the layout of a class.
-  static void note(const void *context);
-  static bool has(const void *pointer);
-  /// Whether contexts of several MLIRs were made.
-  bool hasSeveralMlirs();
+  static void note(const void *context) {
+    if (last == context)
+      return;
+    last = context;
+    AgentHeap agentHeap;
+    Contexts &contexts = all();
+    std::lock_guard<std::mutex> lock(contexts.mutex);
+    contexts.seen.insert(context);
+  }
+  static bool has(const void *pointer) {
+    if (pointer && last == pointer)
+      return true;
+    Contexts &contexts = all();
+    std::lock_guard<std::mutex> lock(contexts.mutex);
+    return contexts.seen.count(pointer);
+  }
 
 private:
+  StringRef textOf(unsigned number, std::string Record::*text) {
+    std::lock_guard<std::mutex> lock(mutex);
+    bool isKnown = number != unknown && number < records.size();
+    return isKnown ? StringRef(records[number].*text) : "";
+  }
+
+  /// The context that this thread noted last.
+  static inline thread_local const void *last = nullptr;
+
   std::mutex mutex;
   // Its elements stay where they are.
   std::deque<Record> records;

@@ -163,7 +163,7 @@ FACTS: dict[str, tuple[str, str, str, set[str]]] = {
         set(),
     ),
     "listener": (
-        "interpose/ReasonListener.cpp",
+        "interpose/ActionHandler.cpp",
         "patternBegin = 9, matchFailure = 11",
         "patternBegin = 8, matchFailure = 10",
         # Told by a function of the tool that is not exported everywhere.

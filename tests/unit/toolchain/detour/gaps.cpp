@@ -1,5 +1,5 @@
 // Prints the free places that are found near an object, in maps made for it.
-#include "detour/Gap.h"
+#include "detour/Detour.h"
 
 #include <cinttypes>
 #include <cstring>

@@ -1,6 +1,5 @@
 // Relocates the first instructions of functions in ELF files.
 #include "detour/LoadedObjects.cpp"
-#include "detour/MappedFile.h"
 #include "detour/RelocatorAArch64.cpp"
 #include "detour/RelocatorX86.cpp"
 #include "standins/llvm/Text.cpp"

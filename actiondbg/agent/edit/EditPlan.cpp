@@ -1,7 +1,6 @@
 #include "edit/EditPlan.h"
 #include "engine/Engine.h"
 #include "interpose/Versions.h"
-#include "requests/IRSearch.h"
 #include "support/Pipelines.h"
 #include "support/ReadFile.h"
 

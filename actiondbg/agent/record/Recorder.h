@@ -6,7 +6,7 @@
 #include "record/Counters.h"
 #include "record/RecordedIR.h"
 #include "support/AgentHeap.h"
-#include "llvm/Support/ErrorHandling.h"
+#include "support/ExitAtOnce.h"
 
 namespace adbg {
 
@@ -54,7 +54,7 @@ private:
     // calloc: the kernel maps a page at its first write.
     slots.reset(static_cast<Slot *>(calloc(size, sizeof(Slot))));
     if (!slots)
-      llvm::report_bad_alloc_error("actiondbg: no memory for a recording");
+      endWithoutMemory("actiondbg: no memory for a recording");
     epoch = contextsEpoch();
   }
 

@@ -129,21 +129,6 @@ raw_fd_ostream &errs() {
   return *stream;
 }
 
-namespace {
-class NullStream : public raw_ostream {
-  void write_impl(const char *, size_t) override {}
-  uint64_t current_pos() const override { return 0; }
-
-public:
-  NullStream() : raw_ostream(/*isUnbuffered=*/true) {}
-};
-} // namespace
-
-raw_ostream &nulls() {
-  static auto *stream = new NullStream;
-  return *stream;
-}
-
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//

@@ -8,7 +8,6 @@
 #pragma once
 
 #include "layout/Layout.h"
-#include "layout/List.h"
 #include "mlir/IR/OperationSupport.h"
 
 namespace llvm {
@@ -95,7 +94,7 @@ public:
       return {};
     return {storage().operands, storage().count};
   }
-  llvm::MutableArrayRef<OpOperand> getOpOperands() const {
+  std::span<OpOperand> getOpOperands() const {
     ArrayRef<OpOperand> all = operandArray();
     return {const_cast<OpOperand *>(all.data()), all.size()};
   }
@@ -139,7 +138,7 @@ public:
   }
 
   unsigned getNumSuccessors() const { return numSuccs; }
-  llvm::MutableArrayRef<BlockOperand> getBlockOperands() const {
+  std::span<BlockOperand> getBlockOperands() const {
     return {reinterpret_cast<BlockOperand *>(behindProperties()), numSuccs};
   }
   std::vector<Block *> getSuccessors() const {

@@ -7,7 +7,7 @@
 
 #include "detour/LoadedObjects.h"
 #include "detour/MappedFile.h"
-#include "support/FileLimit.h"
+#include "support/OwnFiles.h"
 
 #include "llvm/Support/xxhash.h"
 

@@ -1,8 +1,8 @@
 #include "edit/EditPlan.h"
 #include "engine/Engine.h"
 #include "interpose/Versions.h"
+#include "support/OwnFiles.h"
 #include "support/Pipelines.h"
-#include "support/ReadFile.h"
 
 #include "layout/Proof.h"
 
@@ -159,14 +159,12 @@ static std::string replaceBy(StringRef text, Operation *target, bool generic) {
            target->getName().getStringRef().str() + ", and is one " +
            edited->getName().getStringRef().str();
   edited->remove();
-  std::string before;
-  raw_string_ostream os(before);
   OpPrintingFlags flags;
   if (generic)
     flags.printGenericOpForm();
   AsmState::LocationMap lines;
   AsmState state(target, flags, &lines);
-  target->print(os, state);
+  std::string before = printed(*target, state);
   Splice(before, lines, text, editSource).into(target, edited);
   return "";
 }

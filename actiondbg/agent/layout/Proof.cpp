@@ -2,11 +2,11 @@
 #include "detour/LoadedObjects.h"
 #include "detour/MappedFile.h"
 #include "fork/QuietFork.h"
-#include "layout/Fact.h"
+#include "layout/Facts.h"
 #include "support/AgentHeap.h"
 #include "support/ExitAtOnce.h"
-#include "support/FileLimit.h"
 #include "support/Memo.h"
+#include "support/OwnFiles.h"
 #include "support/Registers.h"
 #include "support/Symbols.h"
 

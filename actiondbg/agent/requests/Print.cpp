@@ -7,8 +7,8 @@
 
 #include "engine/Describe.h"
 #include "engine/Engine.h"
-#include "print/IRLines.h"
 #include "print/InputNames.h"
+#include "print/LinePrinter.h"
 #include "print/ValueKeys.h"
 #include "requests/Request.h"
 

@@ -118,13 +118,11 @@ static bool isInFork = false;
 
 /// Sends the answer of the forked child to its parent.
 static void sendToParent(int fd, Answer answer) {
-  std::string text;
-  raw_string_ostream os(text);
+  raw_fd_ostream os(fd, /*shouldClose=*/true);
   if (auto *error = std::get_if<RequestError>(&answer))
     os << Json(Object{{"code", error->code}, {"message", error->message}});
   else
     os << Json(Object{{"result", std::move(std::get<Json>(answer))}});
-  raw_fd_ostream(fd, /*shouldClose=*/true) << text;
 }
 
 Answer answerInFork(function_ref<Answer()> compute) {

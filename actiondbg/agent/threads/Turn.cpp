@@ -1,7 +1,7 @@
 #include "threads/Turn.h"
 #include "engine/Engine.h"
 #include "print/ValueKeys.h"
-#include "support/ReadFile.h"
+#include "support/OwnFiles.h"
 
 #include <linux/membarrier.h>
 

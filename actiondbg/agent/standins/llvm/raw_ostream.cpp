@@ -1,7 +1,7 @@
 //===- raw_ostream.cpp - Streams of text ----------------------------------===//
 
 #include "llvm/Support/raw_ostream.h"
-#include "support/FileLimit.h"
+#include "support/OwnFiles.h"
 
 namespace llvm {
 

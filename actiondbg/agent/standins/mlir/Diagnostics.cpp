@@ -84,19 +84,12 @@ std::string Diagnostic::check() const {
     adbg::tool::printDiagnosticWith(this, os, {});
   else
     expected = text;
-  os.flush();
   if (expected != text)
     return "the diagnostic " + expected + " is read as " + text;
   return text.empty() ? adbg::Fact::nothingTold : "";
 }
 
-std::string Diagnostic::str() const {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  print(os);
-  os.flush();
-  return text;
-}
+std::string Diagnostic::str() const { return adbg::printed(*this); }
 
 EmittedError::operator LogicalResult() const {
   // An llvm::Twine: two parts, and what they are: a C string, and nothing.

@@ -77,40 +77,6 @@ static std::vector<std::string> inputTexts() {
   return texts;
 }
 
-const SourceText::File &SourceText::fileOf(StringAttr name) {
-  std::unique_ptr<File> &file = files[name.getAsOpaquePointer()];
-  if (!file) {
-    file = std::make_unique<File>();
-    read(*file, name.getValue().str());
-  }
-  return *file;
-}
-
-void SourceText::read(File &file, const std::string &path) {
-  if (path == "<stdin>") {
-    file.text = contentOf(STDIN_FILENO);
-  } else if (!path.empty() && commandWords().find(path) != std::string::npos) {
-    file.text = contentOf(path);
-  }
-  // Where the text gives operations locations in itself, these are not where
-  // the operations stand.
-  if (file.text.empty() || StringRef(file.text).contains("\"" + path + "\":"))
-    return;
-  file.lines.push_back(0);
-  for (size_t at = 0; (at = file.text.find('\n', at)) != std::string::npos;)
-    file.lines.push_back(++at);
-}
-
-std::optional<size_t> SourceText::offsetOf(const File &file,
-                                           const FilePlace &place) {
-  if (!place.line || !place.column || place.line > file.lines.size())
-    return std::nullopt;
-  size_t offset = file.lines[place.line - 1] + place.column - 1;
-  if (offset >= file.text.size())
-    return std::nullopt;
-  return offset;
-}
-
 //===----------------------------------------------------------------------===//
 // Names
 //===----------------------------------------------------------------------===//
@@ -175,45 +141,101 @@ static bool resultsBefore(StringRef text, size_t end, unsigned results,
   return true;
 }
 
-void SourceText::resultsAt(const FilePlace &place, StringRef name,
-                           unsigned results,
-                           function_ref<void(unsigned, StringRef)> see) {
-  const File &file = fileOf(place.file);
-  std::optional<size_t> offset = offsetOf(file, place);
-  if (!offset ||
-      !beginsWith({file.text.data() + *offset, file.text.size() - *offset},
-                  name))
-    return;
-  resultsBefore(file.text, *offset, results, see);
-}
+/// The text at the places of locations, in the tool's input files. An operation
+/// that was parsed has its location behind its results, `%a, %b:2 = `; an
+/// argument of a block has it at its name.
+class SourceText {
+public:
+  /// Calls `see` with the number of the first result and the name of each group
+  /// of an operation's results; not unless an operation of this name, with so
+  /// many results, is at the place. Names live as long as this.
+  void resultsAt(const FilePlace &place, StringRef name, unsigned results,
+                 function_ref<void(unsigned, StringRef)> see) {
+    const File &file = fileOf(place.file);
+    std::optional<size_t> offset = offsetOf(file, place);
+    if (!offset ||
+        !beginsWith({file.text.data() + *offset, file.text.size() - *offset},
+                    name))
+      return;
+    resultsBefore(file.text, *offset, results, see);
+  }
 
-StringRef SourceText::valueAt(const FilePlace &place) {
-  const File &file = fileOf(place.file);
-  std::optional<size_t> offset = offsetOf(file, place);
-  if (!offset || file.text[*offset] != '%')
-    return {};
-  return nameAt(file, *offset);
-}
+  /// Returns the name at a place; empty if it is not that of a value.
+  StringRef valueAt(const FilePlace &place) {
+    const File &file = fileOf(place.file);
+    std::optional<size_t> offset = offsetOf(file, place);
+    if (!offset || file.text[*offset] != '%')
+      return {};
+    return nameAt(file, *offset);
+  }
 
-StringRef SourceText::nameAt(const File &file, size_t offset) {
-  size_t end = offset + 1;
-  while (end < file.text.size() && isOfName(file.text[end]))
-    ++end;
-  if (end == offset + 1)
-    return {};
-  return {file.text.data() + offset, end - offset};
-}
-
-void SourceText::eachName(function_ref<void(StringRef)> see) const {
-  for (const auto &[name, file] : files) {
-    size_t at = file->lines.empty() ? std::string::npos : 0;
-    while ((at = file->text.find('%', at)) != std::string::npos) {
-      StringRef found = nameAt(*file, at++);
-      if (!found.empty())
-        see(found);
+  /// Calls `see` with every name in the files that were read.
+  void eachName(function_ref<void(StringRef)> see) const {
+    for (const auto &[name, file] : files) {
+      size_t at = file->lines.empty() ? std::string::npos : 0;
+      while ((at = file->text.find('%', at)) != std::string::npos) {
+        StringRef found = nameAt(*file, at++);
+        if (!found.empty())
+          see(found);
+      }
     }
   }
-}
+
+private:
+  struct File {
+    std::string text;
+    /// The offset of each line; empty if the text is not used.
+    std::vector<size_t> lines;
+  };
+
+  const File &fileOf(StringAttr name) {
+    std::unique_ptr<File> &file = files[name.getAsOpaquePointer()];
+    if (!file) {
+      file = std::make_unique<File>();
+      read(*file, name.getValue().str());
+    }
+    return *file;
+  }
+
+  void read(File &file, const std::string &path) {
+    if (path == "<stdin>") {
+      file.text = contentOf(STDIN_FILENO);
+    } else if (!path.empty() &&
+               commandWords().find(path) != std::string::npos) {
+      file.text = contentOf(path);
+    }
+    // Where the text gives operations locations in itself, these are not where
+    // the operations stand.
+    if (file.text.empty() || StringRef(file.text).contains("\"" + path + "\":"))
+      return;
+    file.lines.push_back(0);
+    for (size_t at = 0; (at = file.text.find('\n', at)) != std::string::npos;)
+      file.lines.push_back(++at);
+  }
+
+  /// Returns the name that begins with the `%` at an offset; empty for none.
+  static StringRef nameAt(const File &file, size_t offset) {
+    size_t end = offset + 1;
+    while (end < file.text.size() && isOfName(file.text[end]))
+      ++end;
+    if (end == offset + 1)
+      return {};
+    return {file.text.data() + offset, end - offset};
+  }
+
+  /// Returns the offset of a place in a file.
+  static std::optional<size_t> offsetOf(const File &file,
+                                        const FilePlace &place) {
+    if (!place.line || !place.column || place.line > file.lines.size())
+      return std::nullopt;
+    size_t offset = file.lines[place.line - 1] + place.column - 1;
+    if (offset >= file.text.size())
+      return std::nullopt;
+    return offset;
+  }
+
+  std::unordered_map<const void *, std::unique_ptr<File>> files;
+};
 
 //===----------------------------------------------------------------------===//
 // Names by their order

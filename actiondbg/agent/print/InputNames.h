@@ -51,37 +51,7 @@ private:
   bool areRead = false;
 };
 
-/// The text at the places of locations, in the tool's input files. An operation
-/// that was parsed has its location behind its results, `%a, %b:2 = `; an
-/// argument of a block has it at its name.
-class SourceText {
-public:
-  /// Calls `see` with the number of the first result and the name of each group
-  /// of an operation's results; not unless an operation of this name, with so
-  /// many results, is at the place. Names live as long as this.
-  void resultsAt(const FilePlace &place, StringRef name, unsigned results,
-                 function_ref<void(unsigned, StringRef)> see);
-  /// Returns the name at a place; empty if it is not that of a value.
-  StringRef valueAt(const FilePlace &place);
-  /// Calls `see` with every name in the files that were read.
-  void eachName(function_ref<void(StringRef)> see) const;
-
-private:
-  struct File {
-    std::string text;
-    /// The offset of each line; empty if the text is not used.
-    std::vector<size_t> lines;
-  };
-  const File &fileOf(StringAttr name);
-  void read(File &file, const std::string &path);
-  /// Returns the name that begins with the `%` at an offset; empty for none.
-  static StringRef nameAt(const File &file, size_t offset);
-  /// Returns the offset of a place in a file.
-  static std::optional<size_t> offsetOf(const File &file,
-                                        const FilePlace &place);
-
-  std::unordered_map<const void *, std::unique_ptr<File>> files;
-};
+class SourceText;
 
 /// The names that values had in the texts that were parsed, such as `%508`.
 /// MLIR forgets them: its printer numbers values anew.

@@ -37,10 +37,7 @@ Recorder::Recorder(OperationNames &names) : names(names) {
   samples.size = 8 + 8 * Counters::size();
   if (Counters::size())
     counters.open();
-  if (wantedIR == RecordedIR::Function || wantedIR == RecordedIR::Pass)
-    ir = std::make_unique<FunctionKeeper>(wantedIR == RecordedIR::Pass, irOf);
-  else if (wantedIR == RecordedIR::Changed)
-    ir = std::make_unique<OperationKeeper>();
+  ir = IRKeeper::of(wantedIR, irOf);
   enlist();
 }
 

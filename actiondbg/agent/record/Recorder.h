@@ -110,9 +110,6 @@ struct RecordSettings {
   static RecordSettings read(function_ref<std::string(const char *)> variable);
 };
 
-/// The IR that is recorded beside the actions.
-enum class RecordedIR : uint8_t { None, Changed, Function, Pass };
-
 /// A change, while it happens.
 struct Changed {
   ChangeKind kind;

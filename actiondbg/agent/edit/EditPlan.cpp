@@ -371,22 +371,6 @@ private:
   ScopedDiagnosticHandler handler;
 };
 
-/// Lets MLIR load dialects, which it does not while a pass manager runs.
-class LoadingDialects {
-public:
-  explicit LoadingDialects(MLIRContext *context) : context(context) {
-    for (unsigned i = 0; i < runningPassManagers; ++i)
-      context->exitMultiThreadedExecution();
-  }
-  ~LoadingDialects() {
-    for (unsigned i = 0; i < runningPassManagers; ++i)
-      context->enterMultiThreadedExecution();
-  }
-
-private:
-  MLIRContext *context;
-};
-
 /// The tool's, with room for what is behind: empty maps and vectors.
 struct ParserConfig {
   MLIRContext *context;

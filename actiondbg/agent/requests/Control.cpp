@@ -56,14 +56,13 @@ static Answer resumeTool(Engine &engine, Resumption next) {
         "the action is already running: skip needs a stop before an action; "
         "reverse-step goes back to the one before it");
   if (next.control == Control::Skip && frame && frame->over)
+    return RequestError(ControlRefused,
+                        "the action is over: skip needs a stop before an "
+                        "action; use continue, step or next");
+  if (next.control == Control::Finish && !(frame && frame->parent))
     return RequestError(
         ControlRefused,
-        "the action is over: skip needs a stop before an action; "
-        "use continue, step or next");
-  if (next.control == Control::Finish && !(frame && frame->parent))
-    return RequestError(ControlRefused,
-                        "the action has no parent to finish; use next or "
-                        "continue");
+        "the action has no parent to finish; use next or continue");
   engine.stops.resume(std::move(next));
   return Object();
 }

@@ -254,10 +254,9 @@ RequestError noIR(const Engine &engine) {
 static RequestError noCursor(const Engine &engine) {
   if (!engine.stops.selected)
     return noIR(engine);
-  return RequestError(UnitErased,
-                      "the action's IR unit is erased, and no action around it "
-                      "has one that is alive; step or continue to the next "
-                      "stop");
+  return RequestError(
+      UnitErased, "the action's IR unit is erased, and no action around it has "
+                  "one that is alive; step or continue to the next stop");
 }
 
 /// cursor/get: the IR unit in view.

@@ -360,15 +360,9 @@ static Functions functionsOf(const Pattern &pattern) {
 // Passes and folds
 //===----------------------------------------------------------------------===//
 
-namespace {
-struct PassAccess : Pass {
-  static size_t index() { return indexOf(&PassAccess::runOnOperation); }
-};
-} // namespace
-
 Functions functionsOf(const Frame &frame) {
   if (frame.kind == Kind::Pass && !frame.isAdaptor())
-    return {tableOf(frame.pass())[PassAccess::index()]};
+    return {tableOf(frame.pass())[indexOf(&Pass::runOnOperation)]};
   if (frame.kind == Kind::Pattern)
     return functionsOf(*frame.pattern());
   if (Operation *op = frame.kind == Kind::Fold ? frame.op() : nullptr)

@@ -221,9 +221,8 @@ static Answer printIR(Engine &engine, const PrintArguments &arguments) {
                         "there is no IR unit to print at this stop");
   Operation *root = rootToPrint(engine, arguments);
   if (!root)
-    return RequestError(UnitErased,
-                        "the action's IR unit is erased; print cursor, "
-                        "function or module instead");
+    return RequestError(UnitErased, "the action's IR unit is erased; print "
+                                    "cursor, function or module instead");
   std::error_code error;
   raw_fd_ostream os(arguments.path, error, llvm::sys::fs::OF_None);
   if (error)

@@ -32,10 +32,10 @@ static Answer answer(Engine &engine, const Envelope &envelope) {
   Fields fields(envelope.params);
   if (request->readsIR && engine.stops.isForced &&
       !survivesInFork([&] { (void)request->answer(engine, fields); }))
-    return RequestError(UnitErased,
-                        "this cannot be answered in the middle of the "
-                        "action: its IR is incomplete, or the tool holds a "
-                        "lock; 'step' to the next action");
+    return RequestError(
+        UnitErased,
+        "this cannot be answered in the middle of the action: its IR is "
+        "incomplete, or the tool holds a lock; 'step' to the next action");
   return request->answer(engine, fields);
 }
 
@@ -84,9 +84,10 @@ static Object answerAsked(Engine &engine, const Asked &asked) {
 static Answer getTogether(Engine &engine, const std::vector<Asked> &asked) {
   for (const Asked &one : asked)
     if (!isQuestion(one.method))
-      return RequestError(InvalidParams, "'" + one.method +
-                                             "' is no question that can be "
-                                             "asked together with others");
+      return RequestError(
+          InvalidParams,
+          "'" + one.method +
+              "' is no question that can be asked together with others");
   return answerInFork([&] {
     Array answers;
     for (const Asked &one : asked)
@@ -142,10 +143,9 @@ Answer answerInFork(function_ref<Answer()> compute) {
   std::optional<Json> parsed = llvm::json::parse(*end.text);
   Object *answer = parsed ? parsed->getAsObject() : nullptr;
   if (!answer)
-    return RequestError(UnitErased,
-                        "this IR cannot be printed at this stop: it is "
-                        "incomplete, and printing it crashes; print less, or "
-                        "use --generic");
+    return RequestError(
+        UnitErased, "this IR cannot be printed at this stop: it is incomplete, "
+                    "and printing it crashes; print less, or use --generic");
   if (int64_t code = answer->getInteger("code").value_or(0))
     return RequestError(code, answer->getString("message")->str());
   return std::move(*answer->getObject("result"));

@@ -70,17 +70,17 @@ public:
 
   /// Whether data arrived since the tool was resumed. Read before each action,
   /// and set by a signal handler, so that it costs one load.
-  static volatile std::sig_atomic_t arrived;
+  static inline volatile std::sig_atomic_t arrived = 0;
 
   /// Called in the signal handler for a forced interrupt, which does not wait
   /// for the next action, at a moment when the heap is consistent.
-  static void (*onForce)();
+  static inline void (*onForce)() = nullptr;
   /// Called when the front end has ended; null if the process ends with it.
-  static void (*onGone)();
+  static inline void (*onGone)() = nullptr;
   /// Called when the tool has closed the socket, or taken its descriptor.
-  static void (*onLost)();
+  static inline void (*onLost)() = nullptr;
   /// Called in the signal handler: passes it on if another thread is to stop.
-  static bool (*passesOn)();
+  static inline bool (*passesOn)() = nullptr;
 
 private:
   /// `error`: of the call that failed; 0 at the end of the stream.

@@ -328,19 +328,16 @@ public:
   }
 
   iterator begin() {
-    return iterator(LLVM_LIKELY(adbg::Layout::offsets.hasRegions)
-                        ? operations()->next
-                        : operations());
+    return iterator(LLVM_LIKELY(adbg::Layout::offsets.hasRegions) ? list()->next
+                                                                  : list());
   }
-  iterator end() { return iterator(operations()); }
+  iterator end() { return iterator(list()); }
   bool empty() { return begin() == end(); }
   /// The list of operations.
   Block &getOperations() { return *this; }
   size_t size() { return std::distance(begin(), end()); }
   Operation &front() { return *begin(); }
-  Operation &back() {
-    return *static_cast<Operation *>(operations()->getPrev());
-  }
+  Operation &back() { return *static_cast<Operation *>(list()->getPrev()); }
 
   ArrayRef<BlockArgument> getArguments() const {
     if (LLVM_UNLIKELY(!adbg::Layout::offsets.hasValues))
@@ -399,7 +396,7 @@ private:
     auto *address = reinterpret_cast<const char *>(this) + offset;
     return reinterpret_cast<T *>(const_cast<char *>(address));
   }
-  adbg::ListNode *operations() const {
+  adbg::ListNode *list() const {
     return at<adbg::ListNode>(adbg::Layout::offsets.blockOperations);
   }
 
@@ -440,12 +437,12 @@ public:
     return false;
   }
 
-  iterator begin() { return iterator(blocks()->next); }
-  iterator end() { return iterator(blocks()); }
+  iterator begin() { return iterator(list()->next); }
+  iterator end() { return iterator(list()); }
   reverse_iterator rend() { return reverse_iterator(begin()); }
-  bool empty() { return blocks()->next == blocks(); }
+  bool empty() { return list()->next == list(); }
   Block &front() { return *begin(); }
-  Block &back() { return *static_cast<Block *>(blocks()->getPrev()); }
+  Block &back() { return *static_cast<Block *>(list()->getPrev()); }
   ArrayRef<BlockArgument> getArguments() {
     return empty() ? ArrayRef<BlockArgument>() : front().getArguments();
   }
@@ -458,7 +455,7 @@ private:
     auto *address = reinterpret_cast<const char *>(this) + offset;
     return reinterpret_cast<T *>(const_cast<char *>(address));
   }
-  adbg::ListNode *blocks() const {
+  adbg::ListNode *list() const {
     return at<adbg::ListNode>(adbg::Layout::offsets.regionBlocks);
   }
 };
@@ -466,6 +463,15 @@ private:
 //===----------------------------------------------------------------------===//
 // Members that need other classes
 //===----------------------------------------------------------------------===//
+
+namespace detail {
+/// An element of a block or a region, or null for the end of its list.
+template <typename T, typename Owner>
+T *elementAt(adbg::ListNode *node, const Owner *owner) {
+  bool isKnown = LLVM_LIKELY(adbg::Layout::offsets.hasRegions);
+  return isKnown && node != owner->list() ? static_cast<T *>(node) : nullptr;
+}
+} // namespace detail
 
 inline Region *Operation::getParentRegion() const {
   return block ? block->getParent() : nullptr;
@@ -480,15 +486,10 @@ inline bool Operation::isProperAncestor(Operation *other) const {
   return false;
 }
 inline Operation *Operation::getNextNode() const {
-  if (LLVM_UNLIKELY(!adbg::Layout::offsets.hasRegions))
-    return nullptr;
-  return next == block->operations() ? nullptr : static_cast<Operation *>(next);
+  return detail::elementAt<Operation>(next, block);
 }
 inline Operation *Operation::getPrevNode() const {
-  if (LLVM_UNLIKELY(!adbg::Layout::offsets.hasRegions))
-    return nullptr;
-  adbg::ListNode *prev = getPrev();
-  return prev == block->operations() ? nullptr : static_cast<Operation *>(prev);
+  return detail::elementAt<Operation>(getPrev(), block);
 }
 
 inline Operation *Block::getParentOp() const {
@@ -502,15 +503,10 @@ inline bool Block::isEntryBlock() const {
   return region && &region->front() == this;
 }
 inline Block *Block::getNextNode() const {
-  if (LLVM_UNLIKELY(!adbg::Layout::offsets.hasRegions))
-    return nullptr;
-  return next == getParent()->blocks() ? nullptr : static_cast<Block *>(next);
+  return detail::elementAt<Block>(next, getParent());
 }
 inline Block *Block::getPrevNode() const {
-  if (LLVM_UNLIKELY(!adbg::Layout::offsets.hasRegions))
-    return nullptr;
-  adbg::ListNode *prev = getPrev();
-  return prev == getParent()->blocks() ? nullptr : static_cast<Block *>(prev);
+  return detail::elementAt<Block>(getPrev(), getParent());
 }
 
 inline void BlockOperand::set(Block *block) {

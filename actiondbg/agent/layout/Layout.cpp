@@ -9,6 +9,7 @@
 
 #include "layout/Layout.h"
 #include "layout/Proof.h"
+#include "support/Traits.h"
 #include "support/Without.h"
 
 #include "mlir/IR/AsmState.h"
@@ -414,19 +415,9 @@ Operation *smallIn(Operation *root) {
   constexpr int most = 200;
   for (Operation *op = root;;) {
     int count = 0;
-    op->walk([&](Operation *) {
-      return ++count < most ? WalkResult::advance() : WalkResult::interrupt();
-    });
-    if (count < most)
+    if (!firstIn(op, [&](Operation *) { return ++count == most; }))
       return op;
-    Operation *inner = nullptr;
-    op->walk<WalkOrder::PreOrder>([&](Operation *one) {
-      if (one == op)
-        return WalkResult::advance();
-      inner = one;
-      return WalkResult::interrupt();
-    });
-    op = inner;
+    op = firstIn(op, [&](Operation *one) { return one != op; });
   }
 }
 
@@ -506,14 +497,6 @@ std::string checkParents(Block *block) {
 
 void Layout::fail(Check check, std::string why) {
   failures[static_cast<unsigned>(check)] = std::move(why);
-}
-
-StringRef Layout::capabilityOf(Check check) {
-  // In the order of Check.
-  static constexpr StringRef names[] = {"",         "cursor", "values",
-                                        "location", "print",  ""};
-  static_assert(std::size(names) == checks);
-  return names[static_cast<unsigned>(check)];
 }
 
 /// Reads nothing that the user has switched off.

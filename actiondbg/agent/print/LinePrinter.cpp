@@ -387,10 +387,8 @@ static bool needsStyle(Operation *op) {
 /// Whether all operations in `op` can be printed in their custom form: in the
 /// middle of a rewrite their printers may crash.
 static bool isPrintableWhole(Operation *op) {
-  return !op->walk([](Operation *inner) {
-              return isPrintable(inner) ? WalkResult::advance()
-                                        : WalkResult::interrupt();
-            }).wasInterrupted();
+  return !firstIn<WalkOrder::PostOrder>(
+      op, [](Operation *inner) { return !isPrintable(inner); });
 }
 
 /// Only the printer of an operation knows what it prints in its regions: a

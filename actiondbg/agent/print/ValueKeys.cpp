@@ -144,12 +144,7 @@ IRUnit findKey(Operation *root, StringRef key) {
 }
 
 bool isSmall(Operation *scope, int64_t most) {
-  return !scope
-              ->walk([&](Operation *) {
-                return most-- > 0 ? WalkResult::advance()
-                                  : WalkResult::interrupt();
-              })
-              .wasInterrupted();
+  return !firstIn(scope, [&](Operation *) { return most-- <= 0; });
 }
 
 bool writeNames(Operation *scope, AsmState &state, raw_ostream &os,

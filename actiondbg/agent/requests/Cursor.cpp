@@ -131,12 +131,8 @@ static FoundUnit findKeys(const IRUnit &cursor, StringRef keys) {
 }
 
 static FoundUnit findSymbol(const IRUnit &cursor, StringRef name) {
-  Operation *found = nullptr;
-  rootOf(holderOf(cursor))->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (symbolName(op) != name)
-      return WalkResult::advance();
-    found = op;
-    return WalkResult::interrupt();
+  Operation *found = firstIn(rootOf(holderOf(cursor)), [&](Operation *op) {
+    return symbolName(op) == name;
   });
   if (!found)
     return RequestError(NoSuchUnit, "there is no symbol @" + name.str());
@@ -159,12 +155,8 @@ static bool isAt(Location loc, StringRef path, int64_t line, int64_t column) {
 /// its end. `column`: 0 for any.
 static FoundUnit findLocation(const IRUnit &cursor, StringRef path,
                               int64_t line, int64_t column) {
-  Operation *found = nullptr;
-  rootOf(holderOf(cursor))->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (!isAt(op->getLoc(), path, line, column))
-      return WalkResult::advance();
-    found = op;
-    return WalkResult::interrupt();
+  Operation *found = firstIn(rootOf(holderOf(cursor)), [&](Operation *op) {
+    return isAt(op->getLoc(), path, line, column);
   });
   if (!found)
     return RequestError(NoSuchUnit,

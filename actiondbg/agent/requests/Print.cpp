@@ -18,14 +18,9 @@
 namespace adbg {
 
 bool hasNullOperands(Operation *op) {
-  return op
-      ->walk([](Operation *inner) {
-        for (Value operand : inner->getOperands())
-          if (!operand)
-            return WalkResult::interrupt();
-        return WalkResult::advance();
-      })
-      .wasInterrupted();
+  return firstIn(op, [](Operation *inner) {
+    return llvm::is_contained(inner->getOperands(), Value());
+  });
 }
 
 struct PrintArguments {

@@ -74,9 +74,7 @@ static Object answerAsked(Engine &engine, const Asked &asked) {
   Answer answered = findRequest(asked.method)->answer(engine, fields);
   if (auto *result = std::get_if<Json>(&answered))
     return Object{{"result", std::move(*result)}};
-  const auto &error = std::get<RequestError>(answered);
-  return Object{
-      {"error", Object{{"code", error.code}, {"message", error.message}}}};
+  return Object{{"error", std::get<RequestError>(answered)}};
 }
 
 /// together: several questions, answered in one fork, as each fork takes longer
@@ -104,9 +102,9 @@ std::optional<Json> answerLine(Engine &engine, StringRef line) {
     return std::nullopt;
   Answer answered = answer(engine, envelope);
   if (auto *error = std::get_if<RequestError>(&answered))
-    return errorMessage(std::move(envelope.id), *error);
+    return answerMessage(std::move(envelope.id), "error", *error);
   if (auto *result = std::get_if<Json>(&answered))
-    return resultMessage(std::move(envelope.id), std::move(*result));
+    return answerMessage(std::move(envelope.id), "result", std::move(*result));
   return std::nullopt;
 }
 
@@ -121,7 +119,7 @@ static bool isInFork = false;
 static void sendToParent(int fd, Answer answer) {
   raw_fd_ostream os(fd, /*shouldClose=*/true);
   if (auto *error = std::get_if<RequestError>(&answer))
-    os << Json(Object{{"code", error->code}, {"message", error->message}});
+    os << Json(*error);
   else
     os << Json(Object{{"result", std::move(std::get<Json>(answer))}});
 }

@@ -179,19 +179,13 @@ ADBG_REQUEST("options/set", setOptions,
 //===----------------------------------------------------------------------===//
 
 static Array describeChecks() {
-  using Check = Layout::Check;
-  static constexpr struct {
-    Check check;
-    const char *name;
-  } checks[] = {
-      {Check::Operations, "operations"}, {Check::Regions, "regions"},
-      {Check::Values, "values"},         {Check::Locations, "locations"},
-      {Check::Printing, "printing"},     {Check::Lines, "lines"}};
   Array result;
-  for (const auto &one : checks)
-    result.push_back(Object{{"name", one.name},
-                            {"passed", Layout::passed(one.check)},
-                            {"why", Layout::failure(one.check)}});
+  for (unsigned i = 0; i < Layout::checks; ++i) {
+    auto check = static_cast<Layout::Check>(i);
+    result.push_back(Object{{"name", Layout::about[i].name},
+                            {"passed", Layout::passed(check)},
+                            {"why", Layout::failure(check)}});
+  }
   for (const Fact *fact : facts::all)
     if (fact->answer() != Fact::Answer::Unknown)
       result.push_back(Object{{"name", fact->name},

@@ -240,16 +240,10 @@ Envelope Envelope::open(StringRef line) {
   return envelope;
 }
 
-Json resultMessage(Json id, Json result) {
-  return Object{
-      {"jsonrpc", "2.0"}, {"id", std::move(id)}, {"result", std::move(result)}};
-}
-
-Json errorMessage(Json id, const RequestError &error) {
-  return Object{
-      {"jsonrpc", "2.0"},
-      {"id", std::move(id)},
-      {"error", Object{{"code", error.code}, {"message", error.message}}}};
+Json answerMessage(Json id, StringRef kind, Json content) {
+  Object message{{"jsonrpc", "2.0"}, {"id", std::move(id)}};
+  message[kind] = std::move(content);
+  return message;
 }
 
 } // namespace adbg

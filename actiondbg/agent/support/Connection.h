@@ -30,6 +30,9 @@ struct RequestError {
   RequestError(int code, std::string message)
       : code(code), message(std::move(message)) {}
 };
+inline Json toJSON(const RequestError &error) {
+  return Object{{"code", error.code}, {"message", error.message}};
+}
 
 /// A line from the front end, parsed into method, id and parameters.
 struct Envelope {
@@ -43,8 +46,8 @@ struct Envelope {
   bool isInterrupt() const { return method == "interrupt"; }
 };
 
-Json resultMessage(Json id, Json result);
-Json errorMessage(Json id, const RequestError &error);
+/// Returns the answer to a request: `kind` is `result` or `error`.
+Json answerMessage(Json id, StringRef kind, Json content);
 
 /// The stream of messages to and from the front end. The tool ends when the
 /// front end closes the connection: nothing could answer its stops.

@@ -268,55 +268,96 @@ static std::vector<size_t> definitionsIn(StringRef text) {
   return found;
 }
 
-void OrderedTexts::match(ArrayRef<Defining> ops,
-                         function_ref<void(size_t, unsigned, StringRef)> see) {
-  if (!std::exchange(areRead, true))
-    for (std::string &text : inputTexts()) {
-      std::vector<size_t> definitions = definitionsIn(text);
-      texts.push_back({std::move(text), std::move(definitions)});
-    }
-  // Returns how many definitions are those of `ops`; 0 if they do not match.
-  auto walk = [&](const Text &one, auto visit) -> size_t {
-    std::unordered_map<const void *, bool> isImplied; // by block
-    size_t next = one.used;
-    for (size_t i = 0; i < ops.size(); ++i) {
-      const Defining &op = ops[i];
-      auto each = [&](unsigned first, StringRef name) {
-        visit(i, first, name);
-      };
-      auto isNext = [&] {
-        return next < one.definitions.size() &&
-               beginsWith(StringRef(one.text).substr(one.definitions[next]),
-                          op.name) &&
-               resultsBefore(one.text, one.definitions[next], op.results, each);
-      };
-      auto outer = isImplied.find(op.outer);
-      bool isInImplied = outer != isImplied.end() && outer->second;
-      auto [block, isNew] = isImplied.insert({op.block, isInImplied});
-      if (block->second)
+namespace {
+/// An operation with results.
+struct Defining {
+  StringRef name;
+  unsigned results;
+  /// Its block, and the one around that.
+  const void *block, *outer;
+  /// Whether its block may not be in the text, as the body of linalg.matmul.
+  bool mayBeImplied;
+};
+
+/// The texts that the tool may have parsed, by its command. Operations are
+/// found in them by their order, whatever their locations are.
+class OrderedTexts {
+public:
+  /// Calls `see` with the index of an operation, the number of the first result
+  /// and the name of each group of its results. `ops` are all operations with
+  /// results of some IR, in the order in which they were parsed. Does nothing
+  /// unless the next definitions in a text are theirs, by their names and the
+  /// numbers of their results, all those of a block or none.
+  void match(ArrayRef<Defining> ops,
+             function_ref<void(size_t, unsigned, StringRef)> see) {
+    if (!std::exchange(areRead, true))
+      for (std::string &text : inputTexts()) {
+        std::vector<size_t> definitions = definitionsIn(text);
+        texts.push_back({std::move(text), std::move(definitions)});
+      }
+    // Returns how many definitions are those of `ops`; 0 if they do not match.
+    auto walk = [&](const Text &one, auto visit) -> size_t {
+      std::unordered_map<const void *, bool> isImplied; // by block
+      size_t next = one.used;
+      for (size_t i = 0; i < ops.size(); ++i) {
+        const Defining &op = ops[i];
+        auto each = [&](unsigned first, StringRef name) {
+          visit(i, first, name);
+        };
+        auto isNext = [&] {
+          return next < one.definitions.size() &&
+                 beginsWith(StringRef(one.text).substr(one.definitions[next]),
+                            op.name) &&
+                 resultsBefore(one.text, one.definitions[next], op.results,
+                               each);
+        };
+        auto outer = isImplied.find(op.outer);
+        bool isInImplied = outer != isImplied.end() && outer->second;
+        auto [block, isNew] = isImplied.insert({op.block, isInImplied});
+        if (block->second)
+          continue;
+        if (isNext())
+          ++next;
+        else if (isNew && op.mayBeImplied)
+          block->second = true;
+        else
+          return 0;
+      }
+      return next - one.used;
+    };
+    // What does not match once will not match later.
+    std::vector<Text> before = std::move(texts);
+    texts.clear();
+    bool isMatched = false;
+    for (Text &one : before) {
+      if (isMatched || !walk(one, [](size_t, unsigned, StringRef) {}))
         continue;
-      if (isNext())
-        ++next;
-      else if (isNew && op.mayBeImplied)
-        block->second = true;
-      else
-        return 0;
+      isMatched = true;
+      one.used += walk(one, see);
+      if (one.used < one.definitions.size())
+        texts.push_back(std::move(one));
     }
-    return next - one.used;
-  };
-  // What does not match once will not match later.
-  std::vector<Text> before = std::move(texts);
-  texts.clear();
-  bool isMatched = false;
-  for (Text &one : before) {
-    if (isMatched || !walk(one, [](size_t, unsigned, StringRef) {}))
-      continue;
-    isMatched = true;
-    one.used += walk(one, see);
-    if (one.used < one.definitions.size())
-      texts.push_back(std::move(one));
   }
-}
+
+  /// Whether nothing more can be found.
+  bool isOver() const { return areRead && texts.empty(); }
+
+private:
+  struct Text {
+    std::string text;
+    /// The offset behind the results of each definition.
+    std::vector<size_t> definitions;
+    /// How many of them belong to IR before: a file may be split.
+    size_t used = 0;
+  };
+  /// Those that have definitions left.
+  std::vector<Text> texts;
+  bool areRead = false;
+};
+} // namespace
+
+/// Those of the whole process.
+static OrderedTexts &ordered() { return immortal<OrderedTexts>(); }
 
 //===----------------------------------------------------------------------===//
 // The names of values
@@ -328,7 +369,7 @@ void InputNames::clear() {
   entries.clear();
   names.clear();
   largest[0] = largest[1] = -1;
-  ordered = OrderedTexts();
+  ordered() = OrderedTexts();
   taken = 0;
   isOrdered = false;
 }
@@ -385,7 +426,7 @@ void InputNames::addFromSource(Operation *root, size_t most) {
   });
   // Not all are found where the text places operations elsewhere.
   source.eachName([&](StringRef name) { number(name); });
-  if (most == 0 || named.size() == defining.size() || ordered.isOver())
+  if (most == 0 || named.size() == defining.size() || ordered().isOver())
     return;
   // Where the text gives operations locations in another one.
   std::vector<Defining> all;
@@ -396,7 +437,7 @@ void InputNames::addFromSource(Operation *root, size_t most) {
                    op->getBlock(), parent ? parent->getBlock() : nullptr,
                    parent && !isIsolated(parent)});
   }
-  ordered.match(all, [&](size_t i, unsigned first, StringRef name) {
+  ordered().match(all, [&](size_t i, unsigned first, StringRef name) {
     if (!named.contains(defining[i]))
       addResult(defining[i], first, name);
   });

@@ -13,44 +13,6 @@ inline bool isOfName(char c) {
          (c >= '0' && c <= '9') || c == '_' || c == '$' || c == '.' || c == '-';
 }
 
-/// An operation with results.
-struct Defining {
-  StringRef name;
-  unsigned results;
-  /// Its block, and the one around that.
-  const void *block, *outer;
-  /// Whether its block may not be in the text, as the body of linalg.matmul.
-  bool mayBeImplied;
-};
-
-/// The texts that the tool may have parsed, by its command. Operations are
-/// found in them by their order, whatever their locations are.
-class OrderedTexts {
-public:
-  /// Calls `see` with the index of an operation, the number of the first result
-  /// and the name of each group of its results. `ops` are all operations with
-  /// results of some IR, in the order in which they were parsed. Does nothing
-  /// unless the next definitions in a text are theirs, by their names and the
-  /// numbers of their results, all those of a block or none.
-  void match(ArrayRef<Defining> ops,
-             function_ref<void(size_t, unsigned, StringRef)> see);
-
-  /// Whether nothing more can be found.
-  bool isOver() const { return areRead && texts.empty(); }
-
-private:
-  struct Text {
-    std::string text;
-    /// The offset behind the results of each definition.
-    std::vector<size_t> definitions;
-    /// How many of them belong to IR before: a file may be split.
-    size_t used = 0;
-  };
-  /// Those that have definitions left.
-  std::vector<Text> texts;
-  bool areRead = false;
-};
-
 class SourceText;
 
 /// The names that values had in the texts that were parsed, such as `%508`.
@@ -125,7 +87,6 @@ private:
   /// Whether names are read from files: not where that crashes.
   bool readsFiles = true;
   bool isOrdered = true;
-  OrderedTexts ordered;
   /// The operations without a parent whose names are known, by id.
   std::unordered_set<uint32_t> roots;
   /// The number of entries that `takeNew` has returned.

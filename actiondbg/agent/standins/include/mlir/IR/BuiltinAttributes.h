@@ -129,15 +129,9 @@ public:
   bool empty() const { return getValue().empty(); }
 
   /// Names are unique in a context: a known one is compared by its address.
-  Attribute get(StringAttr name) const {
+  template <typename Name> Attribute get(const Name &name) const {
     for (const NamedAttribute &one : getValue())
       if (one.getName() == name)
-        return one.getValue();
-    return nullptr;
-  }
-  Attribute get(StringRef name) const {
-    for (const NamedAttribute &one : getValue())
-      if (one.getName().getValue() == name)
         return one.getValue();
     return nullptr;
   }

@@ -80,7 +80,12 @@ public:
   Block *getBlock() const { return block; }
   inline Region *getParentRegion() const;
   ADBG_STAND_IN inline Operation *getParentOp() const;
-  inline bool isProperAncestor(Operation *other) const;
+  bool isProperAncestor(Operation *other) const {
+    while ((other = other->getParentOp()))
+      if (other == this)
+        return true;
+    return false;
+  }
   bool isAncestor(Operation *other) const {
     return this == other || isProperAncestor(other);
   }
@@ -236,8 +241,10 @@ public:
   void setSuccessor(Block *block, unsigned index) {
     getBlockOperands()[index].set(block);
   }
-  ADBG_STAND_IN inline void moveBefore(Block *block,
-                                       adbg::ListIterator<Operation> place);
+  ADBG_STAND_IN void moveBefore(Block *block,
+                                adbg::ListIterator<Operation> place) {
+    adbg::tool::moveOperation(this, block, place.getNodePtr());
+  }
   ADBG_STAND_IN void remove() { adbg::tool::removeOperation(this); }
   ADBG_STAND_IN void erase() { adbg::tool::eraseOperation(this); }
   ADBG_STAND_IN void dropAllReferences() { adbg::tool::dropReferencesOf(this); }
@@ -372,8 +379,10 @@ public:
   ADBG_STAND_IN void eraseArguments(unsigned first, unsigned count) {
     adbg::tool::eraseArguments(this, first, count);
   }
-  ADBG_STAND_IN inline void moveBefore(Region *region,
-                                       adbg::ListIterator<Block> place);
+  ADBG_STAND_IN void moveBefore(Region *region,
+                                adbg::ListIterator<Block> place) {
+    adbg::tool::moveBlock(this, region, place.getNodePtr());
+  }
   ADBG_STAND_IN void dropAllReferences() {
     for (Operation &op : *this)
       op.dropAllReferences();
@@ -479,12 +488,6 @@ inline Region *Operation::getParentRegion() const {
 inline Operation *Operation::getParentOp() const {
   return block ? block->getParentOp() : nullptr;
 }
-inline bool Operation::isProperAncestor(Operation *other) const {
-  while ((other = other->getParentOp()))
-    if (other == this)
-      return true;
-  return false;
-}
 inline Operation *Operation::getNextNode() const {
   return detail::elementAt<Operation>(next, block);
 }
@@ -513,25 +516,7 @@ inline void BlockOperand::set(Block *block) {
   value = block;
   moveTo(block ? &block->firstUse : nullptr);
 }
-inline void Operation::moveBefore(Block *block,
-                                  adbg::ListIterator<Operation> place) {
-  adbg::tool::moveOperation(this, block, place.getNodePtr());
-}
-inline void Block::moveBefore(Region *region, adbg::ListIterator<Block> place) {
-  adbg::tool::moveBlock(this, region, place.getNodePtr());
-}
 
-inline Operation *OpResult::getOwner() const {
-  // The results precede their operation in descending order.
-  auto address = reinterpret_cast<uintptr_t>(impl);
-  constexpr unsigned most = detail::OpResultImpl::getMaxInlineResults();
-  unsigned number = getResultNumber();
-  address += number < most
-                 ? (number + 1) * sizeof(detail::OpResultImpl)
-                 : most * sizeof(detail::OpResultImpl) +
-                       (number - most + 1) * sizeof(detail::OutOfLineOpResult);
-  return reinterpret_cast<Operation *>(address);
-}
 inline Operation *Value::getDefiningOp() const {
   return OpResult::classof(*this) ? OpResult(*this).getOwner() : nullptr;
 }

@@ -243,6 +243,18 @@ struct OutOfLineOpResult : OpResultImpl {
 /// The kinds of values: up to 5 the number of a result.
 constexpr unsigned outOfLineResult = 6, blockArgument = 7;
 
+/// Returns how many bytes before its operation a result is placed.
+constexpr size_t distanceOf(unsigned number) {
+  constexpr unsigned most = OpResultImpl::getMaxInlineResults();
+  return number < most ? (number + 1) * sizeof(OpResultImpl)
+                       : most * sizeof(OpResultImpl) +
+                             (number - most + 1) * sizeof(OutOfLineOpResult);
+}
+inline OpResultImpl *resultOf(const void *op, unsigned number) {
+  auto address = reinterpret_cast<uintptr_t>(op) - distanceOf(number);
+  return reinterpret_cast<OpResultImpl *>(address);
+}
+
 struct BlockArgumentImpl : ValueImpl {
   Block *owner;
   int64_t index;
@@ -321,7 +333,11 @@ public:
     auto *result = static_cast<const detail::OutOfLineOpResult *>(impl);
     return detail::outOfLineResult + unsigned(result->outOfLineIndex);
   }
-  inline Operation *getOwner() const;
+  Operation *getOwner() const {
+    auto address = reinterpret_cast<uintptr_t>(impl);
+    return reinterpret_cast<Operation *>(address +
+                                         detail::distanceOf(getResultNumber()));
+  }
 };
 
 class BlockArgument : public Value {
@@ -373,21 +389,6 @@ public:
 private:
   Block *value;
 };
-
-namespace detail {
-
-/// Returns the result of an operation before which it is placed.
-inline OpResultImpl *resultOf(const void *op, unsigned number) {
-  auto address = reinterpret_cast<uintptr_t>(op);
-  constexpr unsigned most = OpResultImpl::getMaxInlineResults();
-  address -= number < most
-                 ? (number + 1) * sizeof(OpResultImpl)
-                 : most * sizeof(OpResultImpl) +
-                       (number - most + 1) * sizeof(OutOfLineOpResult);
-  return reinterpret_cast<OpResultImpl *>(address);
-}
-
-} // namespace detail
 
 /// Values that cross into the tool: an owner and a count. The lowest bits of
 /// the owner hold its kind, as in a PointerUnion of three pointers with three

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -95,8 +96,9 @@ int createFile(const char *prefix, const char *suffix, char path[MaxPath]);
 /// The ID of this process.
 extern char processID[64];
 
-/// Appends text or a decimal number, and returns the end.
-char *appendText(char *out, const char *end, const char *text);
+/// Appends texts, behind the last of which stands a null pointer, or a decimal
+/// number, and returns the end.
+char *appendTexts(char *out, const char *end, ...) __attribute__((sentinel));
 char *appendNumber(char *out, const char *end, uint64_t number);
 
 /// Whether this process created the folder of standalone counting; a fork of it
@@ -109,35 +111,6 @@ extern char problem[MaxPath];
 extern int problemError;
 
 //===----------------------------------------------------------------------===//
-// The event counters of a thread
-//
-// One group of perf_event_open(2), read with one system call. Restricted to
-// system calls, as the log of a thread.
-//===----------------------------------------------------------------------===//
-
-struct Counters {
-  int descriptors[MaxEvents];
-  uint32_t opened;
-  /// A bit for each event of the settings that is counted, and for each that is
-  /// counted outside the kernel only.
-  uint32_t mask, userMask;
-};
-
-/// The values of a group as the kernel writes them.
-struct Values {
-  uint64_t count;
-  uint64_t values[MaxEvents];
-};
-
-/// Counts the events of the settings in the calling thread. Events that the
-/// kernel refuses are left out and noted.
-void openCounters(struct Counters *counters);
-void closeCounters(struct Counters *counters);
-
-/// Reads the counters; false if they no longer count.
-bool readCounters(const struct Counters *counters, struct Values *values);
-
-//===----------------------------------------------------------------------===//
 // The calls of a thread
 //
 // Each thread maps a file of its own, so that a killed program loses nothing:
@@ -145,6 +118,12 @@ bool readCounters(const struct Counters *counters, struct Values *values);
 // restricted to system calls and functions of libc that do not touch vector
 // registers: a kernel's arguments may be in them.
 //===----------------------------------------------------------------------===//
+
+/// The values of a group as the kernel writes them.
+struct Values {
+  uint64_t count;
+  uint64_t values[MaxEvents];
+};
 
 /// The begin of a call.
 struct Call {
@@ -181,26 +160,3 @@ bool isEntry(const void *address);
 
 /// Forgets the functions in memory that is unmapped.
 void removeRange(const void *begin, uint64_t size);
-
-//===----------------------------------------------------------------------===//
-// Executable libraries of IREE
-//
-// An executable library exports a function that returns its table of
-// dispatches. The pointers in the table are replaced. What is not understood
-// is left as it is, and noted.
-//===----------------------------------------------------------------------===//
-
-#define IREE_QUERY "iree_hal_executable_library_query"
-
-typedef int Protect(void *address, size_t size, int protection);
-
-/// The function of libc: changes of memory here must not be seen as a
-/// program's.
-extern Protect *realProtect;
-
-/// Looks at memory that became readable or executable: IREE's own loader
-/// makes first the header of a library readable, then its code executable.
-void seeProtected(void *address, size_t size, int protection);
-
-/// Counts the dispatches of a library, given its query function.
-void countLibrary(void *query);

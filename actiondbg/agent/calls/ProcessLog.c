@@ -11,9 +11,13 @@ static uint32_t names;
 static long owner;
 static bool failed;
 
-char *appendText(char *out, const char *end, const char *text) {
-  while (*text && out + 1 < end)
-    *out++ = *text++;
+char *appendTexts(char *out, const char *end, ...) {
+  va_list texts;
+  va_start(texts, end);
+  for (const char *text; (text = va_arg(texts, const char *));)
+    while (*text && out + 1 < end)
+      *out++ = *text++;
+  va_end(texts);
   *out = 0;
   return out;
 }
@@ -26,7 +30,7 @@ char *appendNumber(char *out, const char *end, uint64_t number) {
     *--first = (char)('0' + number % 10);
     number /= 10;
   } while (number);
-  return appendText(out, end, first);
+  return appendTexts(out, end, first, NULL);
 }
 
 void startProcess(void) {
@@ -36,8 +40,8 @@ void startProcess(void) {
     return;
   // A fork that wrote to the files of its parent would destroy them.
   if (madvise(page, 4096, MADV_WIPEONFORK) != 0) {
-    appendText(problem, problem + sizeof problem,
-               "the kernel is older than Linux 4.14");
+    appendTexts(problem, problem + sizeof problem,
+                "the kernel is older than Linux 4.14", NULL);
     munmap(page, 4096);
     return;
   }
@@ -53,12 +57,10 @@ void unlock(void) { __atomic_store_n(&image->lock, 0, __ATOMIC_RELEASE); }
 
 int createFile(const char *prefix, const char *suffix, char path[MaxPath]) {
   const char *end = path + MaxPath;
-  char *stem = appendText(path, end, settings.directory);
-  stem = appendText(stem, end, "/");
-  stem = appendText(stem, end, prefix);
-  stem = appendText(stem, end, "-");
+  char *stem =
+      appendTexts(path, end, settings.directory, "/", prefix, "-", NULL);
   for (uint64_t serial = 0; serial < 1u << 20; ++serial) {
-    appendText(appendNumber(stem, end, serial), end, suffix);
+    appendTexts(appendNumber(stem, end, serial), end, suffix, NULL);
     int file = (int)syscall(SYS_openat, AT_FDCWD, path,
                             O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file >= 0 || errno != EEXIST)
@@ -70,9 +72,10 @@ int createFile(const char *prefix, const char *suffix, char path[MaxPath]) {
 /// Creates a folder of its own for standalone counting.
 static bool createDirectory(void) {
   const char *end = settings.directory + MaxPath;
-  char *stem = appendText(settings.directory, end, "/tmp/actiondbg-calls-");
+  char *stem =
+      appendTexts(settings.directory, end, "/tmp/actiondbg-calls-", NULL);
   stem = appendNumber(stem, end, (uint64_t)syscall(SYS_getpid));
-  stem = appendText(stem, end, "-");
+  stem = appendTexts(stem, end, "-", NULL);
   for (uint64_t serial = 0; serial < 1u << 20; ++serial) {
     appendNumber(stem, end, serial);
     if (syscall(SYS_mkdirat, AT_FDCWD, settings.directory, 0700) == 0) {
@@ -90,7 +93,7 @@ bool ownsDirectory(void) { return owner == syscall(SYS_getpid); }
 static bool fail(const char *file) {
   failed = true;
   problemError = errno;
-  appendText(problem, problem + sizeof problem, file);
+  appendTexts(problem, problem + sizeof problem, file, NULL);
   return false;
 }
 
@@ -112,11 +115,9 @@ static bool writeEvents(int file) {
   char line[4096];
   // The last byte is for the end of the line.
   const char *end = line + sizeof line - 1;
-  char *out = appendText(line, end, "events");
-  for (uint32_t i = 0; i < settings.eventCount; ++i) {
-    out = appendText(out, end, "\t");
-    out = appendText(out, end, settings.events[i].name);
-  }
+  char *out = appendTexts(line, end, "events", NULL);
+  for (uint32_t i = 0; i < settings.eventCount; ++i)
+    out = appendTexts(out, end, "\t", settings.events[i].name, NULL);
   *out++ = '\n';
   long size = out - line;
   return syscall(SYS_write, file, line, size) == size;
@@ -133,13 +134,13 @@ static bool createNames(void) {
   syscall(SYS_close, file);
   if (!done)
     return fail(path);
-  appendText(namesPath, namesPath + MaxPath, path);
+  appendTexts(namesPath, namesPath + MaxPath, path, NULL);
   // The ID is the file's name without its suffix.
   const char *name = path;
   for (const char *at = path; *at; ++at)
     if (*at == '/')
       name = at + 1;
-  char *out = appendText(processID, processID + sizeof processID, name);
+  char *out = appendTexts(processID, processID + sizeof processID, name, NULL);
   out[-(long)(sizeof ".names" - 1)] = 0;
   return true;
 }
@@ -186,9 +187,9 @@ uint32_t addName(const char *library, const char *name, bool counted) {
   // The last byte is for the end of the line.
   const char *end = line + sizeof line - 1;
   char *out = appendNumber(line, end, names);
-  out = appendText(out, end, counted ? "\t1\t" : "\t0\t");
+  out = appendTexts(out, end, counted ? "\t1\t" : "\t0\t", NULL);
   out = appendName(out, end, library);
-  out = appendText(out, end, "\t");
+  out = appendTexts(out, end, "\t", NULL);
   out = appendName(out, end, name);
   *out++ = '\n';
   appendLine(namesPath, line, (size_t)(out - line));
@@ -198,14 +199,11 @@ uint32_t addName(const char *library, const char *name, bool counted) {
 void addNote(const char *sentence, const char *detail, const char *close) {
   char path[MaxPath], line[1024];
   const char *end = path + sizeof path;
-  char *out = appendText(path, end, settings.directory);
-  out = appendText(out, end, "/");
-  out = appendText(out, end, processID);
-  appendText(out, end, ".notes");
+  appendTexts(path, end, settings.directory, "/", processID, ".notes", NULL);
   end = line + sizeof line - 1;
-  out = appendText(line, end, sentence);
+  char *out = appendTexts(line, end, sentence, NULL);
   out = appendName(out, end, detail);
-  out = appendText(out, end, close);
+  out = appendTexts(out, end, close, NULL);
   *out++ = '\n';
   appendLine(path, line, (size_t)(out - line));
 }

@@ -1,8 +1,130 @@
 #include "Calls.h"
 
+#include <linux/perf_event.h>
 #include <pthread.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <time.h>
+
+//===----------------------------------------------------------------------===//
+// The event counters of a thread
+//
+// One group of perf_event_open(2), read with one system call. Restricted to
+// system calls, as the log of a thread.
+//===----------------------------------------------------------------------===//
+
+struct Counters {
+  int descriptors[MaxEvents];
+  uint32_t opened;
+  /// A bit for each event of the settings that is counted, and for each that is
+  /// counted outside the kernel only.
+  uint32_t mask, userMask;
+};
+
+// Programs that close or reuse all small descriptors do not meet ours there.
+enum { FirstDescriptor = 500 };
+
+// One note for each event of the process, not one for each thread.
+static uint32_t noted;
+
+static int openEvent(const struct Event *event, bool userOnly, int leader) {
+  struct perf_event_attr attributes = {0};
+  attributes.size = sizeof attributes;
+  attributes.type = event->type;
+  attributes.config = event->config;
+  attributes.read_format = PERF_FORMAT_GROUP;
+  attributes.disabled = leader < 0;
+  attributes.pinned = leader < 0 && event->type != PERF_TYPE_SOFTWARE;
+  attributes.exclude_kernel = userOnly;
+  attributes.exclude_hv = 1;
+  int opened = (int)syscall(SYS_perf_event_open, &attributes, 0, -1, leader,
+                            PERF_FLAG_FD_CLOEXEC);
+  if (opened < 0)
+    return opened;
+  int moved = (int)syscall(SYS_fcntl, opened, F_DUPFD_CLOEXEC, FirstDescriptor);
+  if (moved < 0)
+    return opened;
+  syscall(SYS_close, opened);
+  return moved;
+}
+
+static void noteRefused(uint32_t index, int error) {
+  uint32_t bit = 1u << index;
+  if (__atomic_fetch_or(&noted, bit, __ATOMIC_RELAXED) & bit)
+    return;
+  const char *why = "no such counter here";
+  if (error == EACCES || error == EPERM)
+    why = "permission denied";
+  else if (error == EMFILE)
+    why = "too many open files";
+  else if (error == 0)
+    why = "too few counters";
+  char end[64];
+  appendTexts(end, end + sizeof end, "' could not be counted (", why, ").",
+              NULL);
+  addNote("'", settings.events[index].name, end);
+}
+
+/// Adds an event to the group; 0 or the error.
+static int add(struct Counters *counters, uint32_t index) {
+  const struct Event *event = &settings.events[index];
+  int leader = counters->opened ? counters->descriptors[0] : -1;
+  bool userOnly = event->userOnly;
+  int opened = openEvent(event, userOnly, leader);
+  if (opened < 0 && errno == EACCES && !userOnly) {
+    userOnly = true;
+    opened = openEvent(event, userOnly, leader);
+  }
+  if (opened < 0)
+    return errno;
+  counters->descriptors[counters->opened++] = opened;
+  counters->mask |= 1u << index;
+  counters->userMask |= (uint32_t)userOnly << index;
+  return 0;
+}
+
+/// Reads the counters; false if they no longer count.
+static bool readCounters(const struct Counters *counters,
+                         struct Values *values) {
+  long wanted = (long)(sizeof(uint64_t) * (1 + counters->opened));
+  return syscall(SYS_read, counters->descriptors[0], values, wanted) == wanted;
+}
+
+static void closeCounters(struct Counters *counters) {
+  while (counters->opened)
+    syscall(SYS_close, counters->descriptors[--counters->opened]);
+}
+
+/// Opens the first `count` events of the settings, and starts them together: an
+/// event that joins a running group may stay at 0. Returns whether they count.
+static bool start(struct Counters *counters, uint32_t count) {
+  counters->opened = counters->mask = counters->userMask = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    int error = add(counters, i);
+    if (error)
+      noteRefused(i, error);
+  }
+  if (!counters->opened)
+    return true;
+  struct Values values;
+  syscall(SYS_ioctl, counters->descriptors[0], PERF_EVENT_IOC_ENABLE, 0);
+  // A pinned group without a free counter has no values.
+  return readCounters(counters, &values);
+}
+
+/// Counts the events of the settings in the calling thread. Events that the
+/// kernel refuses are left out and noted.
+static void openCounters(struct Counters *counters) {
+  uint32_t count = settings.eventCount;
+  while (!start(counters, count)) {
+    closeCounters(counters);
+    noteRefused(--count, 0);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The log of a thread
+//===----------------------------------------------------------------------===//
 
 enum {
   Version = 1,
@@ -114,9 +236,7 @@ static bool create(struct Log *log) {
   uint32_t thread = (uint32_t)syscall(SYS_gettid);
   char prefix[sizeof processID + 32];
   const char *end = prefix + sizeof prefix;
-  char *out = appendText(prefix, end, processID);
-  out = appendText(out, end, "-");
-  appendNumber(out, end, thread);
+  appendNumber(appendTexts(prefix, end, processID, "-", NULL), end, thread);
   int file = createFile(prefix, ".calls", log->path);
   if (file < 0)
     return false;
@@ -136,7 +256,8 @@ static bool create(struct Log *log) {
   header->userMask = log->counters.userMask;
   header->thread = thread;
   syscall(SYS_prctl, PR_GET_NAME, header->name, 0, 0, 0);
-  appendText(header->magic, header->magic + sizeof header->magic, "ADBCALL");
+  appendTexts(header->magic, header->magic + sizeof header->magic, "ADBCALL",
+              NULL);
   log->header = header;
   return grow(log);
 }

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "detour/LoadedObjects.h"
-#include "support/FileLimit.h"
+#include "support/OwnFiles.h"
 
 namespace adbg::detour {
 

@@ -223,7 +223,7 @@ static Json refusal(Envelope envelope) {
   if (!envelope.error)
     envelope.error.emplace(NotStopped, "the tool is running: '" +
                                            envelope.method + "' needs a stop");
-  return errorMessage(std::move(envelope.id), *envelope.error);
+  return answerMessage(std::move(envelope.id), "error", *envelope.error);
 }
 
 bool StopLoop::readInterrupt() {

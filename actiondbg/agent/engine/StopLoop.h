@@ -4,7 +4,7 @@
 
 #include "observe/Observer.h"
 #include "support/Connection.h"
-#include "support/LogFile.h"
+#include "support/OwnFiles.h"
 
 namespace adbg {
 

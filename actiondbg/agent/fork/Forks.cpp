@@ -4,7 +4,7 @@
 #include "interpose/SeenPrograms.h"
 #include "support/Connection.h"
 #include "support/ExitAtOnce.h"
-#include "support/ReadFile.h"
+#include "support/OwnFiles.h"
 
 namespace adbg {
 

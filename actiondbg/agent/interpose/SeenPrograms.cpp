@@ -1,7 +1,6 @@
 #include "interpose/SeenPrograms.h"
 #include "engine/Engine.h"
-#include "support/FileLimit.h"
-#include "support/ReadFile.h"
+#include "support/OwnFiles.h"
 
 #include "record/PatternSets.h"
 #include <alloca.h>

@@ -9,6 +9,7 @@
 
 #include "layout/Layout.h"
 #include "layout/Proof.h"
+#include "support/Traits.h"
 #include "support/Without.h"
 
 #include "mlir/IR/AsmState.h"
@@ -313,14 +314,12 @@ uint32_t findClassName(Memory &memory, Operation *op) {
 /// if they do not.
 std::string checkLocation(Location location) {
   auto place = dyn_cast<FileLineColRange>(location);
-  std::string text, expected;
-  raw_string_ostream os(text), wanted(expected);
-  location.print(os);
+  std::string text = printed(location), expected;
+  raw_string_ostream wanted(expected);
   wanted << '"';
   llvm::printEscapedString(place.getFilename().getValue(), wanted);
   wanted << "\":" << place.getStartLine() << ":" << place.getStartColumn();
-  bool agrees = StringRef(os.str()).contains(wanted.str());
-  if (!agrees)
+  if (!StringRef(text).contains(expected))
     return "the location " + text + " is read as " + expected;
   // Each could be taken for the other.
   bool areAlike = place.getStartLine() == place.getStartColumn();
@@ -341,12 +340,10 @@ bool isTelling(AttributeClass kind, const AttributeStorage *attribute) {
 
 /// Returns why a part of an attribute is not what the tool prints of it.
 std::string checkPart(StringRef whole, const AttributeStorage *part) {
-  std::string text;
-  raw_string_ostream os(text);
-  Attribute(part).print(os);
+  std::string text = printed(Attribute(part));
   if (whole.empty())
     return "";
-  StringRef inner = os.str();
+  StringRef inner = text;
   // A nested location is printed without `loc(`, and an unknown location may be
   // left out.
   if (inner.consume_front("loc("))
@@ -359,7 +356,7 @@ std::string checkPart(StringRef whole, const StringStorage *name) {
   std::string text;
   raw_string_ostream os(text);
   llvm::printEscapedString(name->value, os);
-  bool agrees = whole.empty() || whole.contains(os.str());
+  bool agrees = whole.empty() || whole.contains(text);
   return agrees ? "" : "the text " + text + " is not in " + whole.str();
 }
 
@@ -376,10 +373,8 @@ std::string checkParts(StringRef whole, Parts... parts) {
 std::string checkStorage(AttributeClass kind,
                          const AttributeStorage *attribute) {
   std::string whole, why;
-  raw_string_ostream os(whole);
   if (Layout::offsets.canPrint)
-    Attribute(attribute).print(os);
-  os.flush();
+    whole = printed(Attribute(attribute));
   switch (kind) {
   case AttributeClass::String:
     return checkPart(whole, static_cast<const StringStorage *>(attribute));
@@ -420,19 +415,9 @@ Operation *smallIn(Operation *root) {
   constexpr int most = 200;
   for (Operation *op = root;;) {
     int count = 0;
-    op->walk([&](Operation *) {
-      return ++count < most ? WalkResult::advance() : WalkResult::interrupt();
-    });
-    if (count < most)
+    if (!firstIn(op, [&](Operation *) { return ++count == most; }))
       return op;
-    Operation *inner = nullptr;
-    op->walk<WalkOrder::PreOrder>([&](Operation *one) {
-      if (one == op)
-        return WalkResult::advance();
-      inner = one;
-      return WalkResult::interrupt();
-    });
-    op = inner;
+    op = firstIn(op, [&](Operation *one) { return one != op; });
   }
 }
 
@@ -448,21 +433,19 @@ OpPrintingFlags plainFlags() {
 /// Returns why the tool does not print an operation, and the attributes and
 /// types in it; empty if it does.
 std::string checkPrinting(Operation *op) {
-  std::string text, parts;
-  raw_string_ostream os(text), more(parts);
-  op->print(os, plainFlags());
+  std::string text = printed(*op, plainFlags());
   if (!Layout::failure(Layout::Check::Operations).empty())
-    return os.str().empty() ? "operations are printed as nothing" : "";
+    return text.empty() ? "operations are printed as nothing" : "";
   Memory memory;
   std::string name = readName(memory, op).value_or("");
-  if (name.empty() || !StringRef(os.str()).contains(name))
+  if (name.empty() || !StringRef(text).contains(name))
     return "the operation " + name + " is printed as " + text;
   op->walk([&](Operation *one) {
-    one->getAttrDictionary().print(more);
+    (void)printed(one->getAttrDictionary());
     if (Attribute properties = one->getPropertiesAsAttribute())
-      properties.print(more);
+      (void)printed(properties);
     for (Value result : one->getResults())
-      result.getType().print(more);
+      (void)printed(result.getType());
   });
   return "";
 }
@@ -470,13 +453,11 @@ std::string checkPrinting(Operation *op) {
 /// Returns why the lines of printed operations are not known; empty if they
 /// are.
 std::string checkLines(Operation *op) {
-  std::string text, why;
-  raw_string_ostream os(text);
+  std::string why;
   AsmState::LocationMap lines;
   AsmState state(op, plainFlags(), &lines);
-  op->print(os, state);
-  StringRef left = os.str();
-  unsigned count = left.count('\n') + 1, last = 1;
+  std::string text = printed(*op, state);
+  unsigned count = StringRef(text).count('\n') + 1, last = 1;
   op->walk<WalkOrder::PreOrder>([&](Operation *one) {
     auto *found = lines.find(one);
     if (!found || found->second.first < last || found->second.first > count)
@@ -516,14 +497,6 @@ std::string checkParents(Block *block) {
 
 void Layout::fail(Check check, std::string why) {
   failures[static_cast<unsigned>(check)] = std::move(why);
-}
-
-StringRef Layout::capabilityOf(Check check) {
-  // In the order of Check.
-  static constexpr StringRef names[] = {"",         "cursor", "values",
-                                        "location", "print",  ""};
-  static_assert(std::size(names) == checks);
-  return names[static_cast<unsigned>(check)];
 }
 
 /// Reads nothing that the user has switched off.

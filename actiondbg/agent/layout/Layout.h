@@ -74,8 +74,16 @@ public:
   static bool passed(Check check) {
     return isDecided() && failures[static_cast<unsigned>(check)].empty();
   }
-  /// The capability that a check is made for; empty if it is for several.
-  static StringRef capabilityOf(Check check);
+  /// The name of a check, and the capability that it is made for; empty if it
+  /// is for several. In the order of Check.
+  static constexpr struct {
+    StringRef name, capability;
+  } about[checks] = {{"operations", ""},    {"regions", "cursor"},
+                     {"values", "values"},  {"locations", "location"},
+                     {"printing", "print"}, {"lines", ""}};
+  static StringRef capabilityOf(Check check) {
+    return about[static_cast<unsigned>(check)].capability;
+  }
   /// Returns why a check failed: the end of a sentence; empty if it passed.
   static const std::string &failure(Check check) {
     return failures[static_cast<unsigned>(check)];

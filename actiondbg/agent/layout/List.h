@@ -19,7 +19,7 @@ struct ListNode {
 };
 
 /// Passed to and from the tool: one pointer.
-template <typename T> class ListIterator {
+template <typename T, typename Node = ListNode> class ListIterator {
 public:
   using iterator_category = std::bidirectional_iterator_tag;
   using value_type = T;
@@ -27,14 +27,12 @@ public:
   using pointer = T *;
   using reference = T &;
 
-  ListIterator() = default;
-  explicit ListIterator(ListNode *node) : node(node) {}
-  ListIterator(T *element) : node(element) {}
+  explicit ListIterator(Node *node = nullptr) : node(node) {}
 
   T &operator*() const { return *static_cast<T *>(node); }
   T *operator->() const { return static_cast<T *>(node); }
   ListIterator &operator++() {
-    node = node->next;
+    node = node->getNext();
     return *this;
   }
   ListIterator operator++(int) {
@@ -49,10 +47,10 @@ public:
   bool operator==(const ListIterator &other) const {
     return node == other.node;
   }
-  ListNode *getNodePtr() const { return node; }
+  Node *getNodePtr() const { return node; }
 
 private:
-  ListNode *node = nullptr;
+  Node *node;
 };
 
 } // namespace adbg

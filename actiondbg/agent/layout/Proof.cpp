@@ -1,11 +1,11 @@
 #include "layout/Proof.h"
 #include "detour/LoadedObjects.h"
 #include "fork/QuietFork.h"
-#include "layout/Fact.h"
+#include "layout/Facts.h"
 #include "support/AgentHeap.h"
 #include "support/ExitAtOnce.h"
-#include "support/FileLimit.h"
 #include "support/Memo.h"
+#include "support/OwnFiles.h"
 #include "support/Registers.h"
 #include "support/Symbols.h"
 

@@ -27,30 +27,24 @@ namespace adbg::tool {
 
 void makeFlags(void *flags) ADBG_TOOL("_ZN4mlir15OpPrintingFlagsC1Ev");
 void useLocalScope(void *flags, bool enable)
-    ADBG_TOOL("_ZN4mlir15OpPrintingFlags13"
-              "useLocalScopeEb");
+    ADBG_TOOL("_ZN4mlir15OpPrintingFlags13useLocalScopeEb");
 // Until LLVM 19 some of them took no argument.
-void useLocalScope19(void *flags) ADBG_TOOL("_ZN4mlir15OpPrintingFlags13"
-                                            "useLocalScopeEv");
+void useLocalScope19(void *flags)
+    ADBG_TOOL("_ZN4mlir15OpPrintingFlags13useLocalScopeEv");
 void assumeVerified(void *flags, bool enable)
-    ADBG_TOOL("_ZN4mlir15OpPrintingFlags14"
-              "assumeVerifiedEb");
-void assumeVerified19(void *flags) ADBG_TOOL("_ZN4mlir15OpPrintingFlags14"
-                                             "assumeVerifiedEv");
-void skipRegions(void *flags, bool skip) ADBG_TOOL("_ZN4mlir15OpPrintingFlags11"
-                                                   "skipRegionsEb");
+    ADBG_TOOL("_ZN4mlir15OpPrintingFlags14assumeVerifiedEb");
+void assumeVerified19(void *flags)
+    ADBG_TOOL("_ZN4mlir15OpPrintingFlags14assumeVerifiedEv");
+void skipRegions(void *flags, bool skip)
+    ADBG_TOOL("_ZN4mlir15OpPrintingFlags11skipRegionsEb");
 void printGeneric(void *flags, bool enable)
-    ADBG_TOOL("_ZN4mlir15OpPrintingFlags18"
-              "printGenericOpFormEb");
+    ADBG_TOOL("_ZN4mlir15OpPrintingFlags18printGenericOpFormEb");
 void enableDebugInfo(void *flags, bool enable, bool isPretty)
-    ADBG_TOOL("_ZN4mlir15OpPrintingFlags15"
-              "enableDebugInfoEbb");
+    ADBG_TOOL("_ZN4mlir15OpPrintingFlags15enableDebugInfoEbb");
 void elideElements(void *flags, int64_t most)
-    ADBG_TOOL("_ZN4mlir15OpPrintingFlags23"
-              "elideLargeElementsAttrsEl");
+    ADBG_TOOL("_ZN4mlir15OpPrintingFlags23elideLargeElementsAttrsEl");
 void elideResources(void *flags, int64_t most)
-    ADBG_TOOL("_ZN4mlir15OpPrintingFlags24"
-              "elideLargeResourceStringEl");
+    ADBG_TOOL("_ZN4mlir15OpPrintingFlags24elideLargeResourceStringEl");
 bool printsGeneric(const void *flags)
     ADBG_TOOL("_ZNK4mlir15OpPrintingFlags24shouldPrintGenericOpFormEv");
 

@@ -1,6 +1,6 @@
 #include "observe/Identity.h"
 
-#include "llvm/Support/ErrorHandling.h"
+#include "support/ExitAtOnce.h"
 
 namespace adbg {
 
@@ -15,7 +15,7 @@ static void *takeMemory(size_t bytes, size_t alignment) {
   void *taken = mmap(nullptr, mapped, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (taken == MAP_FAILED)
-    llvm::report_bad_alloc_error("actiondbg: no memory for operations");
+    endWithoutMemory("actiondbg: no memory for operations");
   auto *begin = static_cast<char *>(taken);
   size_t before = -reinterpret_cast<uintptr_t>(begin) & (alignment - 1);
   if (before)

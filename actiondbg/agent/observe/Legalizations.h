@@ -11,7 +11,7 @@
 #include "match/Spec.h"
 #include "mlir/IR/PatternMatch.h"
 #include "observe/Identity.h"
-#include "support/LogFile.h"
+#include "support/OwnFiles.h"
 #include "llvm/Support/JSON.h"
 
 namespace adbg {

@@ -192,17 +192,17 @@ static int64_t placeOfRefused(Operation *root, StringRef error) {
 }
 
 Operation *Diagnosed::refused(Operation *root, StringRef error) {
-  Answer<Object> answer = answerInFork([&]() -> Answer<Object> {
-    return Object{{"place", placeOfRefused(root, error)}};
-  });
-  auto *object = std::get_if<Object>(&answer);
+  Answer answer = answerInFork(
+      [&] { return Object{{"place", placeOfRefused(root, error)}}; });
+  auto *found = std::get_if<Json>(&answer);
+  Object *object = found ? found->getAsObject() : nullptr;
   int64_t place = object ? object->getInteger("place").value_or(0) : 0;
-  Operation *found = nullptr;
+  Operation *refused = nullptr;
   root->walk([&](Operation *op) {
     if (--place == 0)
-      found = op;
+      refused = op;
   });
-  return found;
+  return refused;
 }
 
 //===----------------------------------------------------------------------===//

@@ -2,16 +2,24 @@
 
 #pragma once
 
+#include "interpose/Versions.h"
 #include "observe/Identity.h"
-#include "print/SourceText.h"
 
 namespace adbg {
+
+/// Whether a character belongs to the name of a value.
+inline bool isOfName(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+         (c >= '0' && c <= '9') || c == '_' || c == '$' || c == '.' || c == '-';
+}
+
+class SourceText;
 
 /// The names that values had in the texts that were parsed, such as `%508`.
 /// MLIR forgets them: its printer numbers values anew.
 class InputNames {
 public:
-  static InputNames &all();
+  static InputNames &all() { return immortal<InputNames>(); }
 
   /// Forks while no other thread changes the names; returns what `fork` does.
   pid_t inFork(function_ref<pid_t()> fork) {
@@ -79,7 +87,6 @@ private:
   /// Whether names are read from files: not where that crashes.
   bool readsFiles = true;
   bool isOrdered = true;
-  OrderedTexts ordered;
   /// The operations without a parent whose names are known, by id.
   std::unordered_set<uint32_t> roots;
   /// The number of entries that `takeNew` has returned.

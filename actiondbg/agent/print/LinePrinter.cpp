@@ -1,5 +1,5 @@
 #include "print/LinePrinter.h"
-#include "print/SourceText.h"
+#include "print/InputNames.h"
 #include "support/Traits.h"
 
 #include "mlir/IR/OpImplementation.h"
@@ -65,13 +65,8 @@ AsmState &LinePrinter::stateFor(Operation *op, bool isGeneric) {
 }
 
 void LinePrinter::addName(Names &names, Value value, AsmState &state) {
-  if (!value)
-    return;
-  std::string name;
-  raw_string_ostream os(name);
-  value.printAsOperand(os, state);
-  os.flush();
-  names.try_emplace(StringRef(name).split('#').first.str(), value);
+  if (value)
+    names.try_emplace(nameIn(state, value), value);
 }
 
 std::string LinePrinter::hintOf(BlockArgument argument) {
@@ -159,20 +154,14 @@ Value LinePrinter::shadowOf(BlockArgument argument) {
 std::vector<bool> LinePrinter::namedArguments(Block *entry) {
   Operation *op = entry->getParentOp();
   AsmState &state = stateFor(op, /*isGeneric=*/false);
-  std::string text;
-  raw_string_ostream os(text);
-  op->print(os, state);
-  os.flush();
+  std::string text = printed(*op, state);
   std::vector<size_t> places = placesOfRegions(text);
   StringRef header =
       places.empty() ? StringRef(text) : StringRef(text).take_front(places[0]);
   Names names = namesIn(text, op, state);
   std::vector<bool> result;
   for (BlockArgument argument : entry->getArguments()) {
-    std::string name;
-    raw_string_ostream named(name);
-    Value(argument).printAsOperand(named, state);
-    named.flush();
+    std::string name = nameIn(state, argument);
     // An operand may have the same name, but no type behind it.
     auto found = names.find(name);
     bool isOwn = found != names.end() && found->second == Value(argument);
@@ -286,19 +275,14 @@ static std::string withDialect(std::string text, Operation *op) {
 
 PrintedOperation LinePrinter::print(Operation *op) {
   bool isGeneric = !knownOf(op).isCustom;
-  std::string text;
-  raw_string_ostream os(text);
   if (!Layout::offsets.hasRegions) {
     // Values have no keys: the tool's names are better than none.
-    op->print(os, flagsFor(isGeneric));
-    os.flush();
-    PrintedOperation printed;
-    printed.parts.push_back(std::move(text));
-    return printed;
+    PrintedOperation whole;
+    whole.parts.push_back(printed(*op, flagsFor(isGeneric)));
+    return whole;
   }
   AsmState &state = stateFor(op, isGeneric);
-  op->print(os, state);
-  os.flush();
+  std::string text = printed(*op, state);
   if (!isGeneric)
     text = withDialect(std::move(text), op);
   return cut(text, op, namesIn(text, op, state), isGeneric);
@@ -321,7 +305,6 @@ std::string LinePrinter::label(Block *block) {
     os << ")";
   }
   os << ":";
-  os.flush();
   return text;
 }
 
@@ -404,10 +387,8 @@ static bool needsStyle(Operation *op) {
 /// Whether all operations in `op` can be printed in their custom form: in the
 /// middle of a rewrite their printers may crash.
 static bool isPrintableWhole(Operation *op) {
-  return !op->walk([](Operation *inner) {
-              return isPrintable(inner) ? WalkResult::advance()
-                                        : WalkResult::interrupt();
-            }).wasInterrupted();
+  return !firstIn<WalkOrder::PostOrder>(
+      op, [](Operation *inner) { return !isPrintable(inner); });
 }
 
 /// Only the printer of an operation knows what it prints in its regions: a
@@ -423,11 +404,8 @@ LinePrinter::RegionStyle LinePrinter::styleOf(Operation *op) {
   OpPrintingFlags flags;
   flags.useLocalScope().assumeVerified().elideLargeElementsAttrs();
   flags.enableDebugInfo(false).printGenericOpForm(false);
-  std::string text;
-  raw_string_ostream os(text);
   AsmState state(op, flags);
-  op->print(os, state);
-  os.flush();
+  std::string text = printed(*op, state);
   unsigned entries = 0, labels = 0;
   std::vector<StringRef> lines;
   StringRef(text).split(lines, '\n');

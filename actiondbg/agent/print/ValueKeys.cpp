@@ -47,6 +47,13 @@ std::vector<ResultGroup> resultGroups(Operation *op, bool isPrintable) {
   return groups;
 }
 
+std::string nameIn(AsmState &state, Value value) {
+  std::string name;
+  raw_string_ostream os(name);
+  value.printAsOperand(os, state);
+  return StringRef(name).split('#').first.str();
+}
+
 std::string keyOf(OpResult result) {
   return std::to_string(ids.of(result.getOwner())) + "." +
          std::to_string(result.getResultNumber());
@@ -55,12 +62,6 @@ std::string keyOf(OpResult result) {
 std::string keyOf(BlockArgument argument) {
   return BlockKeys::all().of(argument.getOwner()) + "." +
          std::to_string(argument.getArgNumber());
-}
-
-BlockKeys &BlockKeys::all() {
-  // Never destroyed: the tool may end IR in static destructors.
-  static BlockKeys *keys = new BlockKeys;
-  return *keys;
 }
 
 static std::string placeOf(Block *block) {
@@ -143,12 +144,7 @@ IRUnit findKey(Operation *root, StringRef key) {
 }
 
 bool isSmall(Operation *scope, int64_t most) {
-  return !scope
-              ->walk([&](Operation *) {
-                return most-- > 0 ? WalkResult::advance()
-                                  : WalkResult::interrupt();
-              })
-              .wasInterrupted();
+  return !firstIn(scope, [&](Operation *) { return most-- <= 0; });
 }
 
 bool writeNames(Operation *scope, AsmState &state, raw_ostream &os,
@@ -162,10 +158,7 @@ bool writeNames(Operation *scope, AsmState &state, raw_ostream &os,
     os << "." << one.key << " " << one.name << "\n";
   };
   auto write = [&](Value value, const std::string &key, std::string *last) {
-    std::string name;
-    raw_string_ostream named(name);
-    value.printAsOperand(named, state);
-    name.resize(StringRef(name).split('#').first.size());
+    std::string name = nameIn(state, value);
     if (last && name == *last)
       return;
     os << name << " " << key << "\n";
@@ -224,10 +217,7 @@ static OpResult firstOfGroup(OpResult result, AsmState &state) {
   OpResult first;
   std::string group;
   for (OpResult each : result.getOwner()->getResults()) {
-    std::string name;
-    raw_string_ostream named(name);
-    Value(each).printAsOperand(named, state);
-    name.resize(StringRef(name).split('#').first.size());
+    std::string name = nameIn(state, each);
     if (!first || name != group)
       first = each;
     group = name;
@@ -244,11 +234,8 @@ static void writeUsedNames(Operation *root, AsmState &state, raw_ostream &os) {
     for (Value operand : op->getOperands()) {
       if (!operand || !seen.insert(operand.getAsOpaquePointer()).second)
         continue; // an operand is null in the middle of a rewrite
-      std::string name;
-      raw_string_ostream named(name);
-      operand.printAsOperand(named, state);
       auto result = dyn_cast<OpResult>(operand);
-      os << StringRef(name).split('#').first << " "
+      os << nameIn(state, operand) << " "
          << (result ? keyOf(firstOfGroup(result, state))
                     : keyOf(cast<BlockArgument>(operand)))
          << "\n";

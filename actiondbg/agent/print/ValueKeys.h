@@ -32,7 +32,7 @@ std::vector<ResultGroup> resultGroups(Operation *op, bool isPrintable);
 /// holds IR.
 class BlockKeys {
 public:
-  static BlockKeys &all();
+  static BlockKeys &all() { return immortal<BlockKeys>(); }
 
   /// Called when a new block is inserted into a region.
   void added(Block *block) {
@@ -105,6 +105,9 @@ private:
   std::unordered_map<Block *, std::string> keys;
   TextMap<Block *> blocks;
 };
+
+/// Returns the name of a value in a print; the results of a group share one.
+std::string nameIn(AsmState &state, Value value);
 
 /// Identifies a value for its life: `12.0` is result 0 of operation @12,
 /// `/7.2` argument 2 of a block, see BlockKeys.

@@ -1,6 +1,6 @@
 #include "record/PatternSets.h"
 #include "record/Recorder.h"
-#include "support/FileLimit.h"
+#include "support/OwnFiles.h"
 #include "support/Symbols.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -17,11 +17,7 @@ struct KnownSets {
 };
 } // namespace
 
-static KnownSets &knownSets() {
-  // Never destroyed: the tool may freeze patterns in static destructors.
-  static KnownSets *known = new KnownSets;
-  return *known;
-}
+static KnownSets &knownSets() { return immortal<KnownSets>(); }
 
 void PatternSets::keepIn(std::string folder) {
   knownSets().folder = std::move(folder);

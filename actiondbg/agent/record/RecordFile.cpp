@@ -1,6 +1,6 @@
 #include "record/RecordFile.h"
 #include "observe/Observer.h"
-#include "support/FileLimit.h"
+#include "support/OwnFiles.h"
 
 #include <sys/file.h>
 
@@ -10,12 +10,6 @@ static_assert(sizeof(ActionRow) == 20 && sizeof(LocationRow) == 20 &&
               sizeof(PatchRow) == 16 && sizeof(ReasonRow) == 8 &&
               sizeof(IRRow) == 24 && sizeof(StageRow) == 24 &&
               sizeof(ChunkHeader) == 64);
-
-volatile int RecordFile::fd = -1;
-unsigned RecordFile::begun = 0;
-int RecordFile::ended = -1;
-const char *RecordFile::limit = nullptr;
-void (*RecordFile::onLimit)() = nullptr;
 
 namespace {
 /// The header of a section's items.
@@ -227,7 +221,8 @@ void PackedSection::dropLast() {
   now = before;
 }
 
-uint32_t Dictionary::of(StringRef text, Section &strings) {
+uint32_t Strings::of(Space space, StringRef text) {
+  auto &[last, byHash] = known[static_cast<unsigned>(space)];
   uint64_t hash = llvm::xxh3_64bits(text);
   if (byHash.size() >= most)
     byHash.clear();
@@ -240,9 +235,9 @@ uint32_t Dictionary::of(StringRef text, Section &strings) {
     uint32_t size;
   } item = {++last, static_cast<uint16_t>(space), 0,
             static_cast<uint32_t>(text.size())};
-  strings.add(item);
-  strings.append(text.data(), text.size());
-  strings.pad(4);
+  section.add(item);
+  section.append(text.data(), text.size());
+  section.pad(4);
   return last;
 }
 

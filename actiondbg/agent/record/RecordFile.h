@@ -236,28 +236,30 @@ private:
   /// Opens the recording again. Returns false if its file was removed.
   static bool reopen();
 
-  static volatile int fd;
-  static unsigned begun;
+  static inline volatile int fd = -1;
+  static inline unsigned begun = 0;
   /// The file whose existence stops the recording; null for none.
-  static const char *limit;
-  static void (*onLimit)();
+  static inline const char *limit = nullptr;
+  static inline void (*onLimit)() = nullptr;
   /// The descriptor of the previous recording, which leads nowhere now.
-  static int ended;
+  static inline int ended = -1;
 };
 
-/// The numbers of the strings of one space in one thread. Bounded: when it is
-/// full, it is cleared, and the same strings get new numbers.
-class Dictionary {
+/// The strings of a thread. Each has a number in its space. Bounded: a space
+/// that is full is cleared, and the same strings get new numbers.
+class Strings {
 public:
-  explicit Dictionary(Space space) : space(space) {}
   /// Returns the number of a text; writes the text if it is new.
-  uint32_t of(StringRef text, Section &strings);
+  uint32_t of(Space space, StringRef text);
+
+  Section section{SectionKind::Strings, 0};
 
 private:
   static constexpr size_t most = 1 << 16;
-  Space space;
-  uint32_t last = 0;
-  std::unordered_map<uint64_t, uint32_t> byHash;
+  struct {
+    uint32_t last = 0;
+    std::unordered_map<uint64_t, uint32_t> byHash;
+  } known[spaces];
 };
 
 } // namespace adbg

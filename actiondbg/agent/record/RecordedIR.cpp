@@ -69,91 +69,140 @@ Ordinals Ordinals::of(StringRef text) {
   return range;
 }
 
-/// `isIncomplete`: a conversion is in progress, so the IR need not verify.
-uint64_t FunctionKeeper::print(Operation *scope, bool isIncomplete) {
-  OpPrintingFlags flags;
-  flags.useLocalScope().elideLargeElementsAttrs(16);
-  if (isIncomplete || hasNullOperands(scope))
-    flags.assumeVerified().printGenericOpForm();
-  std::string text;
-  raw_string_ostream os(text);
-  Silence silence; // drops the verifier's diagnostics
-  AsmState state(scope, flags);
-  scope->print(os, state);
-  os << '\n';
-  if (isSmall(scope, mostListed)) {
-    os << '\0';
-    writePrintedNames(scope, scope, state, os, /*ofInput=*/false);
-  }
-  return texts.of(text);
-}
+namespace {
+/// Records the functions around each change: of all actions, or of passes only.
+class FunctionKeeper : public IRKeeper {
+public:
+  FunctionKeeper(bool onlyPasses, Ordinals of)
+      : onlyPasses(onlyPasses), kept(of) {}
 
-FunctionKeeper::Open FunctionKeeper::open(Operation *op, bool isIncomplete,
-                                          bool isSure) {
-  Open action;
-  if (!op)
+  void begin(const Frame &frame) override {
+    finishFold();
+    Operation *printed = std::exchange(afterPass, nullptr);
+    if (!keeps(frame)) {
+      stack.emplace_back();
+      return;
+    }
+    // A pass may have changed IR without a notification.
+    bool isSure = frame.kind != Kind::Pass || frame.isAdaptor() ||
+                  (frame.op() && frame.op() == printed &&
+                   digest(printed) == digestAfterPass);
+    stack.push_back(open(frame.op(), frame.conversion, isSure));
+  }
+
+  void end(const Frame &frame) override {
+    finishFold();
+    afterPass = nullptr;
+    Open action = stack.back();
+    stack.pop_back();
+    if (!frame.changed() || !isAlive(action.scope, action.id))
+      return;
+    if (frame.kind == Kind::Fold && frame.found != Found::InPlace) {
+      pendingFold = {frame.ordinal, action};
+      return;
+    }
+    known[action.scope].isStale = true;
+    Open now = open(action.scope, action.isIncomplete, /*isSure=*/true);
+    add(frame.ordinal, action.id, action.before, now.before);
+    if (frame.kind == Kind::Pass) {
+      afterPass = action.scope;
+      digestAfterPass = digest(afterPass);
+    }
+  }
+
+  void change(const Changed &change) override {
+    Operation *around = functionAround(change.op);
+    auto it = known.find(around ? around : change.op);
+    if (it != known.end())
+      it->second.isStale = true;
+  }
+
+private:
+  struct Open {
+    Operation *scope = nullptr;
+    uint32_t id = 0;
+    uint64_t before = 0;
+    /// Whether it runs in a conversion, so that both texts are generic.
+    bool isIncomplete = false;
+  };
+  struct Known {
+    uint32_t id = 0;
+    uint64_t text = 0;
+    bool isIncomplete = false;
+    bool isStale = false;
+  };
+  /// A fold whose result its caller applies after it.
+  struct PendingFold {
+    uint64_t ordinal = 0;
+    Open action;
+  };
+
+  /// Returns the key of the text and, behind a null character, of the list of
+  /// its values.
+  /// `isIncomplete`: a conversion is in progress, so the IR need not verify.
+  uint64_t print(Operation *scope, bool isIncomplete) {
+    OpPrintingFlags flags;
+    flags.useLocalScope().elideLargeElementsAttrs(16);
+    if (isIncomplete || hasNullOperands(scope))
+      flags.assumeVerified().printGenericOpForm();
+    std::string text;
+    raw_string_ostream os(text);
+    Silence silence; // drops the verifier's diagnostics
+    AsmState state(scope, flags);
+    scope->print(os, state);
+    os << '\n';
+    if (isSmall(scope, mostListed)) {
+      os << '\0';
+      writePrintedNames(scope, scope, state, os, /*ofInput=*/false);
+    }
+    return texts.of(text);
+  }
+
+  /// Returns the function around an operation, as it is now.
+  Open open(Operation *op, bool isIncomplete, bool isSure) {
+    Open action;
+    if (!op)
+      return action;
+    Operation *around = functionAround(op);
+    action.scope = around ? around : op;
+    action.id = ids.of(action.scope);
+    action.isIncomplete = isIncomplete;
+    Known &scope = known[action.scope];
+    if (scope.id != action.id || scope.isIncomplete != isIncomplete ||
+        scope.isStale || !isSure)
+      scope = {action.id, print(action.scope, isIncomplete), isIncomplete};
+    action.before = scope.text;
     return action;
-  Operation *around = functionAround(op);
-  action.scope = around ? around : op;
-  action.id = ids.of(action.scope);
-  action.isIncomplete = isIncomplete;
-  Known &scope = known[action.scope];
-  if (scope.id != action.id || scope.isIncomplete != isIncomplete ||
-      scope.isStale || !isSure)
-    scope = {action.id, print(action.scope, isIncomplete), isIncomplete};
-  action.before = scope.text;
-  return action;
-}
-
-/// Records the IR after the previous fold, which its caller has applied by now.
-void FunctionKeeper::finishFold() {
-  PendingFold fold = std::exchange(pendingFold, PendingFold());
-  if (!fold.ordinal || !isAlive(fold.action.scope, fold.action.id))
-    return;
-  Open now = open(fold.action.scope, fold.action.isIncomplete, /*isSure=*/true);
-  add(fold.ordinal, now.id, fold.action.before, now.before);
-}
-
-void FunctionKeeper::begin(const Frame &frame) {
-  finishFold();
-  Operation *printed = std::exchange(afterPass, nullptr);
-  if (!keeps(frame)) {
-    stack.emplace_back();
-    return;
   }
-  // A pass may have changed IR without a notification.
-  bool isSure = frame.kind != Kind::Pass || frame.isAdaptor() ||
-                (frame.op() && frame.op() == printed &&
-                 digest(printed) == digestAfterPass);
-  stack.push_back(open(frame.op(), frame.conversion, isSure));
-}
 
-void FunctionKeeper::end(const Frame &frame) {
-  finishFold();
-  afterPass = nullptr;
-  Open action = stack.back();
-  stack.pop_back();
-  if (!frame.changed() || !isAlive(action.scope, action.id))
-    return;
-  if (frame.kind == Kind::Fold && frame.found != Found::InPlace) {
-    pendingFold = {frame.ordinal, action};
-    return;
+  /// Records the IR after the previous fold, which its caller has applied by
+  /// now.
+  void finishFold() {
+    PendingFold fold = std::exchange(pendingFold, PendingFold());
+    if (!fold.ordinal || !isAlive(fold.action.scope, fold.action.id))
+      return;
+    Open now =
+        open(fold.action.scope, fold.action.isIncomplete, /*isSure=*/true);
+    add(fold.ordinal, now.id, fold.action.before, now.before);
   }
-  known[action.scope].isStale = true;
-  Open now = open(action.scope, action.isIncomplete, /*isSure=*/true);
-  add(frame.ordinal, action.id, action.before, now.before);
-  if (frame.kind == Kind::Pass) {
-    afterPass = action.scope;
-    digestAfterPass = digest(afterPass);
-  }
-}
 
-void FunctionKeeper::change(const Changed &change) {
-  Operation *around = functionAround(change.op);
-  auto it = known.find(around ? around : change.op);
-  if (it != known.end())
-    it->second.isStale = true;
-}
+  bool keeps(const Frame &frame) const {
+    return kept.contains(frame.ordinal) &&
+           (!onlyPasses || frame.kind == Kind::Pass);
+  }
+
+  const bool onlyPasses;
+  const Ordinals kept;
+  std::vector<Open> stack;
+  std::unordered_map<Operation *, Known> known;
+  PendingFold pendingFold;
+  /// The operation whose text is that after the pass that has just ended, and
+  /// its digest then: a tool may change it before the next pass. Null after
+  /// anything else.
+  Operation *afterPass = nullptr;
+  uint64_t digestAfterPass = 0;
+};
+} // namespace
 
 //===----------------------------------------------------------------------===//
 // Operations
@@ -181,134 +230,175 @@ static unsigned endOfGroup(Operation *op, unsigned first) {
   return end;
 }
 
-void OperationKeeper::writeName(raw_ostream &os, Value value) const {
-  if (!value) {
-    os << "<null>";
-    return;
-  }
-  auto result = dyn_cast<OpResult>(value);
-  if (!result) {
-    auto argument = cast<BlockArgument>(value);
-    Block *block = argument.getOwner();
-    Operation *holder = block->getParentOp();
-    StringRef given = givenName(
-        holder, InputNames::all().of(0, BlockKeys::all().numberOf(block),
-                                     argument.getArgNumber()));
-    if (!given.empty())
-      os << given;
-    else
-      os << '@' << (holder ? ids.of(holder) : 0) << ".arg"
-         << argument.getArgNumber();
-    return;
-  }
-  Operation *op = result.getOwner();
-  unsigned first = result.getResultNumber();
-  while (first && givenName(op, first).empty())
-    --first;
-  StringRef given = givenName(op, first);
-  if (given.empty())
-    os << '@' << ids.of(op);
-  else
-    os << given;
-  if (endOfGroup(op, first) - first > 1)
-    os << '#' << result.getResultNumber() - first;
-}
+namespace {
+/// Records each changed operation in one line: the cost does not depend on the
+/// size of the function. Values have the names of the input, others the ids of
+/// their operations, `@12#1`, or of those around their blocks, `@9.arg0`.
+class OperationKeeper : public IRKeeper {
+public:
+  using IRKeeper::IRKeeper;
 
-void OperationKeeper::writeResults(raw_ostream &os, Operation *op) const {
-  for (unsigned at = 0, end; at < op->getNumResults(); at = end) {
-    end = endOfGroup(op, at);
-    StringRef given = givenName(op, at);
-    os << (at ? ", " : "");
+  void begin(const Frame &frame) override {
+    if (stack.size() == depth)
+      stack.emplace_back();
+    Open &action = stack[depth++];
+    action.ordinal = frame.ordinal;
+    action.touched.clear();
+    if (!action.ids.empty())
+      action.ids = {};
+    // Another thread may have changed it since this thread last visited it.
+    if (frame.kind == Kind::Pass && !frame.isAdaptor() && frame.op())
+      recordLines(frame.op(), /*anew=*/!frame.parent);
+  }
+
+  void end(const Frame &frame) override {
+    Open &action = stack[--depth];
+    for (Touched &one : action.touched) {
+      bool isThere = isAlive(one.op, one.id);
+      uint64_t after = isThere ? textOf(one.op) : 0;
+      if (isThere)
+        lines[one.id] = after;
+      add(frame.ordinal, one.id, one.before, after);
+    }
+  }
+
+  void change(const Changed &change) override {
+    if (change.isBlock() || !depth)
+      return;
+    Open &action = stack[depth - 1];
+    bool isLate = change.ordinal != action.ordinal;
+    if (isLate)
+      addToPreviousFold(change);
+    else if (action.touched.size() < most &&
+             action.ids.insert(change.id).second)
+      action.touched.push_back(
+          {change.op, change.id, valueOf(lines, change.id)});
+    if (change.isGone)
+      lines.erase(change.id);
+  }
+
+private:
+  struct Touched {
+    Operation *op;
+    uint32_t id;
+    uint64_t before;
+  };
+  struct Open {
+    uint64_t ordinal = 0;
+    std::vector<Touched> touched;
+    /// Their ids: a pass may touch any number, and each more than once.
+    std::unordered_set<uint32_t> ids;
+  };
+  static constexpr size_t most = 4096;
+
+  std::string lineOf(Operation *op) const {
+    std::string text;
+    raw_string_ostream os(text);
+    writeResults(os, op);
+    os << op->getName().getStringRef();
+    llvm::interleaveComma(op->getOperands(), os << '(',
+                          [&](Value value) { writeName(os, value); });
+    os << ')';
+    if (Attribute properties = op->getPropertiesAsAttribute())
+      os << " <" << properties << '>';
+    if (!op->getDiscardableAttrDictionary().empty())
+      os << ' ' << op->getDiscardableAttrDictionary();
+    if (op->getNumRegions())
+      os << " (" << op->getNumRegions()
+         << (op->getNumRegions() == 1 ? " region)" : " regions)");
+    os << " : (";
+    llvm::interleaveComma(op->getOperands(), os, [&](Value value) {
+      if (value)
+        os << value.getType();
+    });
+    llvm::interleaveComma(op->getResultTypes(), os << ") -> (",
+                          [&](Type type) { os << type; });
+    os << ')';
+    return text;
+  }
+
+  void writeName(raw_ostream &os, Value value) const {
+    if (!value) {
+      os << "<null>";
+      return;
+    }
+    auto result = dyn_cast<OpResult>(value);
+    if (!result) {
+      auto argument = cast<BlockArgument>(value);
+      Block *block = argument.getOwner();
+      Operation *holder = block->getParentOp();
+      StringRef given = givenName(
+          holder, InputNames::all().of(0, BlockKeys::all().numberOf(block),
+                                       argument.getArgNumber()));
+      if (!given.empty())
+        os << given;
+      else
+        os << '@' << (holder ? ids.of(holder) : 0) << ".arg"
+           << argument.getArgNumber();
+      return;
+    }
+    Operation *op = result.getOwner();
+    unsigned first = result.getResultNumber();
+    while (first && givenName(op, first).empty())
+      --first;
+    StringRef given = givenName(op, first);
     if (given.empty())
       os << '@' << ids.of(op);
     else
       os << given;
-    if (end - at > 1)
-      os << ':' << end - at;
+    if (endOfGroup(op, first) - first > 1)
+      os << '#' << result.getResultNumber() - first;
   }
-  if (op->getNumResults())
-    os << " = ";
-}
 
-std::string OperationKeeper::lineOf(Operation *op) const {
-  std::string text;
-  raw_string_ostream os(text);
-  writeResults(os, op);
-  os << op->getName().getStringRef();
-  llvm::interleaveComma(op->getOperands(), os << '(',
-                        [&](Value value) { writeName(os, value); });
-  os << ')';
-  if (Attribute properties = op->getPropertiesAsAttribute())
-    os << " <" << properties << '>';
-  if (!op->getDiscardableAttrDictionary().empty())
-    os << ' ' << op->getDiscardableAttrDictionary();
-  if (op->getNumRegions())
-    os << " (" << op->getNumRegions()
-       << (op->getNumRegions() == 1 ? " region)" : " regions)");
-  os << " : (";
-  llvm::interleaveComma(op->getOperands(), os, [&](Value value) {
-    if (value)
-      os << value.getType();
-  });
-  llvm::interleaveComma(op->getResultTypes(), os << ") -> (",
-                        [&](Type type) { os << type; });
-  os << ')';
-  return text;
-}
-
-void OperationKeeper::recordLines(Operation *root, bool anew) {
-  root->walk([&](Operation *op) {
-    uint64_t &line = lines[ids.of(op)];
-    if (anew || !line)
-      line = textOf(op);
-  });
-}
-
-void OperationKeeper::begin(const Frame &frame) {
-  if (stack.size() == depth)
-    stack.emplace_back();
-  Open &action = stack[depth++];
-  action.ordinal = frame.ordinal;
-  action.touched.clear();
-  if (!action.ids.empty())
-    action.ids = {};
-  // Another thread may have changed it since this thread last visited it.
-  if (frame.kind == Kind::Pass && !frame.isAdaptor() && frame.op())
-    recordLines(frame.op(), /*anew=*/!frame.parent);
-}
-
-void OperationKeeper::end(const Frame &frame) {
-  Open &action = stack[--depth];
-  for (Touched &one : action.touched) {
-    bool isThere = isAlive(one.op, one.id);
-    uint64_t after = isThere ? textOf(one.op) : 0;
-    if (isThere)
-      lines[one.id] = after;
-    add(frame.ordinal, one.id, one.before, after);
+  void writeResults(raw_ostream &os, Operation *op) const {
+    for (unsigned at = 0, end; at < op->getNumResults(); at = end) {
+      end = endOfGroup(op, at);
+      StringRef given = givenName(op, at);
+      os << (at ? ", " : "");
+      if (given.empty())
+        os << '@' << ids.of(op);
+      else
+        os << given;
+      if (end - at > 1)
+        os << ':' << end - at;
+    }
+    if (op->getNumResults())
+      os << " = ";
   }
-}
+  uint64_t textOf(Operation *op) { return texts.of(lineOf(op)); }
 
-/// Adds a change to the previous fold: its caller applies the result.
-void OperationKeeper::addToPreviousFold(const Changed &change) {
-  uint64_t before = valueOf(lines, change.id), after = 0;
-  if (change.kind == ChangeKind::Erased)
-    return;
-  if (change.kind != ChangeKind::Replaced)
-    after = lines[change.id] = textOf(change.op);
-  add(change.ordinal, change.id, before, after);
-}
+  /// Stores the lines of the operations in `root`, of all or only of new ones.
+  void recordLines(Operation *root, bool anew) {
+    root->walk([&](Operation *op) {
+      uint64_t &line = lines[ids.of(op)];
+      if (anew || !line)
+        line = textOf(op);
+    });
+  }
 
-void OperationKeeper::change(const Changed &change) {
-  if (change.isBlock() || !depth)
-    return;
-  Open &action = stack[depth - 1];
-  bool isLate = change.ordinal != action.ordinal;
-  if (isLate)
-    addToPreviousFold(change);
-  else if (action.touched.size() < most && action.ids.insert(change.id).second)
-    action.touched.push_back({change.op, change.id, valueOf(lines, change.id)});
-  if (change.isGone)
-    lines.erase(change.id);
+  /// Adds a change to the previous fold: its caller applies the result.
+  void addToPreviousFold(const Changed &change) {
+    uint64_t before = valueOf(lines, change.id), after = 0;
+    if (change.kind == ChangeKind::Erased)
+      return;
+    if (change.kind != ChangeKind::Replaced)
+      after = lines[change.id] = textOf(change.op);
+    add(change.ordinal, change.id, before, after);
+  }
+
+  std::vector<Open> stack;
+  /// The latest line of each operation, by operation id.
+  std::unordered_map<uint32_t, uint64_t> lines;
+  size_t depth = 0;
+};
+} // namespace
+
+std::unique_ptr<IRKeeper> IRKeeper::of(RecordedIR detail, Ordinals ordinals) {
+  if (detail == RecordedIR::None)
+    return nullptr;
+  if (detail == RecordedIR::Changed)
+    return std::make_unique<OperationKeeper>();
+  return std::make_unique<FunctionKeeper>(detail == RecordedIR::Pass, ordinals);
 }
 
 } // namespace adbg

@@ -1,6 +1,24 @@
+//===- Recorder.cpp - The recorder of one thread --------------------------===//
+//
+// A thread writes its buffered rows when the buffer is full. A thread that
+// waits, or runs a long action, would write them late, and a crash or kill is
+// seen by one thread only. Therefore each thread has a timer that wakes it by a
+// signal of its own, and the thread that handles a fatal signal wakes all
+// others with the same signal. Only the thread itself touches its buffers, so
+// they need no lock.
+//
+// A recording ends at the exit of the tool, at a crash, and at a signal that
+// ends it.
+//
+//===----------------------------------------------------------------------===//
+
 #include "record/Recorder.h"
+#include "engine/Describe.h"
+#include "engine/Engine.h"
+#include "interpose/Versions.h"
 #include "print/InputNames.h"
 #include "support/Locations.h"
+#include "support/OwnFiles.h"
 
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Pass/Pass.h"
@@ -8,18 +26,18 @@
 using namespace mlir;
 using llvm::StringRef;
 
+// Some C libraries do not define it.
+#ifndef sigev_notify_thread_id
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
+
 namespace adbg {
 
 Recorder::Recorder(OperationNames &names) : names(names) {
-  for (unsigned space = 0; space < spaces; ++space)
-    dictionaries.emplace_back(static_cast<Space>(space));
   samples.size = 8 + 8 * Counters::size();
   if (Counters::size())
     counters.open();
-  if (wantedIR == RecordedIR::Function || wantedIR == RecordedIR::Pass)
-    ir = std::make_unique<FunctionKeeper>(wantedIR == RecordedIR::Pass, irOf);
-  else if (wantedIR == RecordedIR::Changed)
-    ir = std::make_unique<OperationKeeper>();
+  ir = IRKeeper::of(wantedIR, irOf);
   enlist();
 }
 
@@ -72,14 +90,14 @@ void Recorder::flush() {
   // The rows of a thread that was busy when its recording ended are dropped.
   if (file == RecordFile::count())
     RecordFile::write(header,
-                      {actions, strings.part(), locations.part(),
+                      {actions, strings.section.part(), locations.part(),
                        operations.part(), patches.part(), changes.part(),
                        reasons.part(), texts, irs, samples.part(), links.part(),
                        contexts.part(), findings.part()});
   firstRow += count;
   count = 0;
-  for (Section *one : {&strings, &locations, &patches, &reasons, &samples,
-                       &contexts, &findings})
+  for (Section *one : {&strings.section, &locations, &patches, &reasons,
+                       &samples, &contexts, &findings})
     one->clear();
   if (ir) {
     ir->texts.section.clear();
@@ -118,7 +136,7 @@ void Recorder::left(const Frame &frame) {
 }
 
 bool Recorder::isLarge() const {
-  size_t bytes = strings.bytes.size() + changes.bytes.size() +
+  size_t bytes = strings.section.bytes.size() + changes.bytes.size() +
                  operations.bytes.size() + samples.bytes.size() +
                  links.bytes.size() + (ir ? ir->texts.section.bytes.size() : 0);
   return count && bytes > mostBytes;
@@ -174,9 +192,7 @@ uint32_t Recorder::writeLocation(Location location) {
     row.column = place->column;
   }
   if (!isStrictFileLineColLoc(location) && !isa<UnknownLoc>(location)) {
-    std::string text;
-    llvm::raw_string_ostream os(text);
-    location.print(os);
+    std::string text = printed(location);
     row.text = of(Space::Location, StringRef(text).take_front(4096));
   }
   locations.add(row);
@@ -302,6 +318,357 @@ void Recorder::endSample(const Frame &frame) {
   samples.append(now, size * sizeof(uint64_t));
   ++samples.count;
   counted.resize(first);
+}
+
+//===----------------------------------------------------------------------===//
+// Threads
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The recorders of all live threads.
+struct Recorders {
+  std::mutex mutex;
+  std::vector<Recorder *> all;
+  unsigned threads = 0;
+};
+} // namespace
+
+static Recorders &recorders() { return immortal<Recorders>(); }
+
+void Recorder::sleepFor(int64_t nanoseconds) {
+  struct timespec time = {0, long(nanoseconds)};
+  nanosleep(&time, nullptr);
+}
+
+//===----------------------------------------------------------------------===//
+// Wake-up signals
+//===----------------------------------------------------------------------===//
+
+/// The wake-up signal; 0 if the tool uses all of them.
+static int wakeSignal = 0;
+
+/// Takes the highest real-time signal that has no handler.
+void Recorder::handleWakeSignal() {
+  recorders().threads = 0;
+  for (int number = SIGRTMAX; number > SIGRTMIN && !wakeSignal; --number) {
+    struct sigaction before = {}, action = {};
+    if (sigaction(number, nullptr, &before) != 0 ||
+        before.sa_handler != SIG_DFL)
+      continue;
+    action.sa_handler = onWake;
+    action.sa_flags = SA_RESTART;
+    sigfillset(&action.sa_mask);
+    if (sigaction(number, &action, nullptr) == 0)
+      wakeSignal = number;
+  }
+}
+
+void Recorder::onWake(int) {
+  Recorder *mine = isOn() ? ofThread : nullptr;
+  if (!mine)
+    return;
+  int error = errno;
+  if (mine->isBusy)
+    mine->wakeIn(millisecond);
+  else
+    mine->flushNow();
+  errno = error;
+}
+
+void Recorder::wakeIn(int64_t nanoseconds) {
+  if (!hasTimer)
+    return;
+  struct itimerspec once = {};
+  once.it_value.tv_nsec = nanoseconds;
+  timer_settime(timer, 0, &once, nullptr);
+}
+
+unsigned Recorder::newThread() {
+  Recorders &others = recorders();
+  std::lock_guard<std::mutex> lock(others.mutex);
+  return others.threads++;
+}
+
+void Recorder::enlist() {
+  Recorders &others = recorders();
+  std::lock_guard<std::mutex> lock(others.mutex);
+  thread = others.threads++;
+  id = syscall(SYS_gettid);
+  others.all.push_back(this);
+  ofThread = this;
+  if (!wakeSignal)
+    return;
+  struct sigevent event = {};
+  event.sigev_notify = SIGEV_THREAD_ID;
+  event.sigev_signo = wakeSignal;
+  event.sigev_notify_thread_id = id;
+  hasTimer = timer_create(CLOCK_MONOTONIC, &event, &timer) == 0;
+}
+
+void Recorder::delist() {
+  Recorders &others = recorders();
+  std::lock_guard<std::mutex> lock(others.mutex);
+  std::erase(others.all, this);
+  if (ofThread == this)
+    ofThread = nullptr;
+  if (hasTimer)
+    timer_delete(timer);
+  hasTimer = false;
+}
+
+void Recorder::forgetThreads() {
+  recorders().all.clear();
+  ofThread = nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// All threads
+//===----------------------------------------------------------------------===//
+
+/// Makes each thread flush its buffers. Runs in a signal handler: threads that
+/// block signals are waited for briefly only.
+void Recorder::flushEverywhere() {
+  if (ofThread)
+    ofThread->flushNow();
+  Recorders &others = recorders();
+  // The interrupted thread may hold the lock.
+  std::unique_lock<std::mutex> lock(others.mutex, std::try_to_lock);
+  for (int tries = 0; !lock && tries < 20; ++tries) {
+    sleepFor(millisecond);
+    lock.try_lock();
+  }
+  if (!lock)
+    return;
+  std::pair<Recorder *, unsigned> asked[512];
+  size_t count = 0;
+  for (Recorder *one : others.all)
+    if (one != ofThread && one->isPending() && count < std::size(asked)) {
+      asked[count++] = {one, one->flushes};
+      if (wakeSignal)
+        syscall(SYS_tgkill, getpid(), one->id, wakeSignal);
+    }
+  auto isLeft = [](auto &one) { return one.first->flushes == one.second; };
+  for (int tries = 0; tries < 300; ++tries) {
+    if (std::none_of(asked, asked + count, isLeft))
+      return;
+    sleepFor(millisecond);
+  }
+  for (auto &one : ArrayRef(asked, count))
+    if (isLeft(one))
+      one.first->flushNow(); // usually a no-op by now
+}
+
+//===----------------------------------------------------------------------===//
+// The end of a recording
+//===----------------------------------------------------------------------===//
+
+void Recorder::writeEnd(const char *text) {
+  ChunkHeader header;
+  header.thread = ofThread ? ofThread->thread : 0;
+  RecordFile::write(header, Part{SectionKind::End, 0, 1, text, strlen(text)});
+}
+
+void Recorder::writeExit(int status) {
+  flushEverywhere();
+  Stages::finish();
+  char text[64];
+  snprintf(text, sizeof(text), "{\"ended\":\"exit\",\"status\":%d}", status);
+  writeEnd(text);
+}
+
+void Recorder::finish(int status) {
+  if (!isOn())
+    return;
+  writeExit(status);
+  RecordFile::end();
+}
+
+off_t Recorder::finishForNow() {
+  if (!isOn())
+    return -1;
+  flushEverywhere();
+  off_t size = RecordFile::size();
+  writeExit(0);
+  return size;
+}
+
+//===----------------------------------------------------------------------===//
+// Signals
+//===----------------------------------------------------------------------===//
+
+/// Writes the inside of a JSON string, as far as there is room. Allocates no
+/// memory.
+static void escape(StringRef text, char *to, size_t room) {
+  size_t size = 0;
+  for (char one : text) {
+    if (size + 3 > room)
+      break;
+    if (one == '"' || one == '\\')
+      to[size++] = '\\';
+    // Control characters other than line ends are left out.
+    if (one == '\n') {
+      to[size++] = '\\';
+      to[size++] = 'n';
+    } else if (static_cast<unsigned char>(one) >= ' ') {
+      to[size++] = one;
+    }
+  }
+  to[size] = 0;
+}
+
+void Recorder::crash() {
+  if (!isOn())
+    return;
+  // The tool may recover from the crash and continue.
+  if (tool::crashRecovery && tool::crashRecovery())
+    return flushEverywhere();
+  static std::atomic<bool> isEnding{false};
+  if (isEnding.exchange(true)) {
+    // The end of this thread would kill the other one before it has written.
+    if (ofThread)
+      ofThread->flushNow();
+    for (int tries = 0; isOn() && tries < 1000; ++tries)
+      sleepFor(millisecond);
+    return;
+  }
+  flushEverywhere();
+  Stages::finish();
+  Engine &engine = Engine::known();
+  char row[32] = "", message[4096], text[4200];
+  if (engine.innermost)
+    snprintf(row, sizeof(row), ",\"row\":%llu",
+             static_cast<unsigned long long>(engine.innermost->ordinal - 1));
+  escape(engine.end.cause(), message, sizeof(message));
+  snprintf(text, sizeof(text),
+           "{\"ended\":\"crash\",\"signal\":%d%s,\"message\":\"%s\"}",
+           int(engine.end.crashSignal), row, message);
+  writeEnd(text);
+  RecordFile::end();
+}
+
+// The tool's handlers of termination signals.
+static struct sigaction endActions[NSIG];
+
+void Recorder::raiseEndSignal() { raise(std::exchange(endSignal, 0)); }
+
+/// Flushes all threads, then calls the tool's own handler, which may end it.
+void Recorder::onEnd(int number, siginfo_t *info, void *context) {
+  if (isOn() && ofThread && ofThread->isBusy) {
+    endSignal = number; // comes again when the buffers can be written
+    return;
+  }
+  if (isOn())
+    flushEverywhere();
+  const struct sigaction &tool = endActions[number];
+  if (tool.sa_flags & SA_SIGINFO)
+    return tool.sa_sigaction(number, info, context);
+  if (tool.sa_handler != SIG_DFL)
+    return tool.sa_handler(number);
+  if (isOn()) {
+    char text[64];
+    snprintf(text, sizeof(text), "{\"ended\":\"exit\",\"status\":%d}", -number);
+    writeEnd(text);
+    RecordFile::end();
+  }
+  ::signal(number, SIG_DFL);
+  raise(number);
+}
+
+void Recorder::handleEndSignals() {
+  static bool isHandled = false;
+  if (std::exchange(isHandled, true))
+    return;
+  for (int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
+    struct sigaction action = {};
+    sigaction(number, nullptr, &endActions[number]);
+    if (endActions[number].sa_handler == SIG_IGN)
+      continue;
+    action.sa_sigaction = onEnd;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    sigaction(number, &action, nullptr);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The start of a recording
+//===----------------------------------------------------------------------===//
+
+static Array commandLine() {
+  Array words;
+  std::optional<std::string> text = readFile("/proc/self/cmdline");
+  if (!text)
+    return words;
+  std::vector<StringRef> parts;
+  StringRef(*text).rtrim('\0').split(parts, '\0');
+  for (StringRef part : parts)
+    words.push_back(part);
+  return words;
+}
+
+static std::string headerText(bool isThreaded, const RecordSettings &settings) {
+  Array events;
+  for (unsigned i = 0; i < Counters::size(); ++i)
+    events.push_back(Counters::name(i));
+  char directory[4096] = "";
+  struct timespec time;
+  clock_gettime(CLOCK_REALTIME, &time);
+  std::string text;
+  raw_string_ostream(text) << Json(
+      Object{{"agent", "preload"},
+             {"llvm", settings.llvm},
+             {"pid", int64_t(getpid())},
+             {"argv", commandLine()},
+             {"cwd", getcwd(directory, sizeof(directory)) ? directory : ""},
+             {"started", time.tv_sec * 1000000000ll + time.tv_nsec},
+             {"ir", settings.ir.empty() ? "none" : settings.ir},
+             {"lineage", !settings.lineage.empty()},
+             {"checks", !settings.checks.empty()},
+             {"events", std::move(events)},
+             {"threads", isThreaded}});
+  return text;
+}
+
+bool Recorder::start(const RecordSettings &settings, bool isThreaded) {
+  Counters::configure(settings.events);
+  std::string header = headerText(isThreaded, settings);
+  if (!RecordFile::begin(settings.path.c_str(), header)) {
+    if (settings.names)
+      llvm::errs() << "actiondbg: " << settings.path << " cannot be written ("
+                   << strerror(errno) << "): name another file\n";
+    return false;
+  }
+  wantedIR = settings.ir == "function"  ? RecordedIR::Function
+             : settings.ir == "changed" ? RecordedIR::Changed
+             : settings.ir == "pass"    ? RecordedIR::Pass
+                                        : RecordedIR::None;
+  irOf = Ordinals::of(settings.irOf);
+  wantsOutput = !settings.ir.empty() && settings.ir != "none";
+  wantsLineage = !settings.lineage.empty();
+  PatternChecks::areOn = !settings.checks.empty();
+  wantsOneThread = !settings.oneThread.empty();
+  wantsReversed = !settings.reversed.empty();
+  Stages::begin();
+  handleEndSignals();
+  handleWakeSignal();
+  return true;
+}
+
+RecordSettings
+RecordSettings::read(function_ref<std::string(const char *)> variable) {
+  RecordSettings given;
+  given.path = variable("ACTIONDBG_RECORD");
+  given.upstreamLog = variable("ACTIONDBG_UPSTREAM_LOG");
+  given.ir = variable("ACTIONDBG_RECORD_IR");
+  given.irOf = variable("ACTIONDBG_RECORD_IR_OF");
+  given.events = variable("ACTIONDBG_RECORD_EVENTS");
+  given.lineage = variable("ACTIONDBG_RECORD_LINEAGE");
+  given.checks = variable("ACTIONDBG_RECORD_CHECKS");
+  given.oneThread = variable("ACTIONDBG_RECORD_ONE_THREAD");
+  given.reversed = variable("ACTIONDBG_RECORD_REVERSED");
+  given.skips = variable("ACTIONDBG_RECORD_SKIPS");
+  given.llvm = variable("ACTIONDBG_RECORD_LLVM");
+  return given;
 }
 
 } // namespace adbg

@@ -6,7 +6,7 @@
 #include "record/Counters.h"
 #include "record/RecordedIR.h"
 #include "support/AgentHeap.h"
-#include "llvm/Support/ErrorHandling.h"
+#include "support/ExitAtOnce.h"
 
 namespace adbg {
 
@@ -54,7 +54,7 @@ private:
     // calloc: the kernel maps a page at its first write.
     slots.reset(static_cast<Slot *>(calloc(size, sizeof(Slot))));
     if (!slots)
-      llvm::report_bad_alloc_error("actiondbg: no memory for a recording");
+      endWithoutMemory("actiondbg: no memory for a recording");
     epoch = contextsEpoch();
   }
 
@@ -109,9 +109,6 @@ struct RecordSettings {
   /// an environment variable.
   static RecordSettings read(function_ref<std::string(const char *)> variable);
 };
-
-/// The IR that is recorded beside the actions.
-enum class RecordedIR : uint8_t { None, Changed, Function, Pass };
 
 /// A change, while it happens.
 struct Changed {
@@ -362,16 +359,15 @@ private:
   uint32_t findFunction(mlir::Operation *op);
   uint32_t numberOfSymbol(mlir::Operation *holder);
   uint32_t of(Space space, llvm::StringRef text) {
-    return dictionaries[static_cast<unsigned>(space)].of(text, strings);
+    return strings.of(space, text);
   }
   void beginSample();
   void endSample(const Frame &frame);
   void enlist();
   void delist();
 
-  // RecorderFlush.cpp
   /// The recorder of this thread; null if it has none.
-  static __thread Recorder *ofThread;
+  static inline __thread Recorder *ofThread = nullptr;
   static constexpr int64_t millisecond = 1000000;
   static void sleepFor(int64_t nanoseconds);
   static void flushEverywhere();
@@ -386,7 +382,6 @@ private:
   static void onWake(int number);
   static void handleWakeSignal();
 
-  // RecorderLife.cpp
   static void writeExit(int status);
   static void writeEnd(const char *text);
   static void handleEndSignals();
@@ -394,10 +389,11 @@ private:
   static void onEnd(int number, siginfo_t *info, void *context);
 
   /// A termination signal that arrived while the buffers were inconsistent.
-  static volatile int endSignal;
-  static RecordedIR wantedIR;
-  static Ordinals irOf;
-  static bool wantsOutput, wantsLineage, wantsOneThread, wantsReversed;
+  static inline volatile int endSignal = 0;
+  static inline RecordedIR wantedIR = RecordedIR::None;
+  static inline Ordinals irOf;
+  static inline bool wantsOutput = false, wantsLineage = false,
+                     wantsOneThread = false, wantsReversed = false;
 
   /// Marks the buffers as inconsistent while it lives.
   struct Busy {
@@ -438,8 +434,8 @@ private:
   std::vector<int64_t> irTimes;
   Memo<uint32_t> patternNames, passNames, files;
 
-  Section strings{SectionKind::Strings, 0},
-      locations{SectionKind::Locations, sizeof(LocationRow)},
+  Strings strings;
+  Section locations{SectionKind::Locations, sizeof(LocationRow)},
       patches{SectionKind::Patches, sizeof(PatchRow)},
       reasons{SectionKind::Reasons, sizeof(ReasonRow)},
       contexts{SectionKind::Contexts, sizeof(ContextRow)},
@@ -448,7 +444,6 @@ private:
   PackedSection operations{SectionKind::Operations},
       changes{SectionKind::Changes}, links{SectionKind::Links};
 
-  std::vector<Dictionary> dictionaries;
   /// Caches for 8 MiB of locations and 2 MiB of names.
   AddressNumbers<19> locationNumbers;
   AddressNumbers<17> functionNumbers;

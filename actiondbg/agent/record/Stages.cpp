@@ -28,38 +28,27 @@ struct Known {
 class StageWriter {
 public:
   StageWriter(Operation *root, StageRow row, unsigned thread, int tool)
-      : root(root), row(row), thread(thread), tool(tool) {
-    for (unsigned space = 0; space < spaces; ++space)
-      dictionaries.emplace_back(static_cast<Space>(space));
-  }
+      : root(root), row(row), thread(thread), tool(tool) {}
   void write(bool isGeneric);
 
 private:
   void add(Operation *op, unsigned line);
   uint32_t numberOf(Location location);
-  uint32_t of(Space space, StringRef text) {
-    return dictionaries[static_cast<unsigned>(space)].of(text, strings);
-  }
 
   Operation *root;
   StageRow row;
   unsigned thread;
   /// A descriptor of the tool's process; negative if there is none.
   int tool;
-  std::vector<Dictionary> dictionaries;
   std::unordered_map<Location, uint32_t> numbers;
   std::unordered_map<OperationName, uint32_t> names;
-  Section strings{SectionKind::Strings, 0},
-      locations{SectionKind::Locations, sizeof(LocationRow)};
+  Strings strings;
+  Section locations{SectionKind::Locations, sizeof(LocationRow)};
   PackedSection operations{SectionKind::StageOperations};
 };
 } // namespace
 
-static Known &known() {
-  // Never destroyed: the tool may end in static destructors.
-  static auto *known = new Known;
-  return *known;
-}
+static Known &known() { return immortal<Known>(); }
 
 //===----------------------------------------------------------------------===//
 // Writing
@@ -72,16 +61,12 @@ uint32_t StageWriter::numberOf(Location location) {
   number = numbers.size();
   LocationRow row{number, 0, 0, 0, 0};
   if (std::optional<FilePlace> place = firstPlace(location)) {
-    row.file = of(Space::File, place->file.getValue());
+    row.file = strings.of(Space::File, place->file.getValue());
     row.line = place->line;
     row.column = place->column;
   }
-  if (!isStrictFileLineColLoc(location) && !isa<UnknownLoc>(location)) {
-    std::string text;
-    raw_string_ostream os(text);
-    location.print(os);
-    row.text = of(Space::Location, text);
-  }
+  if (!isStrictFileLineColLoc(location) && !isa<UnknownLoc>(location))
+    row.text = strings.of(Space::Location, printed(location));
   uint32_t written = row.id;
   locations.add(row);
   return written;
@@ -90,7 +75,7 @@ uint32_t StageWriter::numberOf(Location location) {
 void StageWriter::add(Operation *op, unsigned line) {
   uint32_t &name = names[op->getName()];
   if (!name)
-    name = of(Space::Operation, op->getName().getStringRef());
+    name = strings.of(Space::Operation, op->getName().getStringRef());
   Operation *parent = op->getParentOp();
   operations.pack({int64_t(ids.of(op)), parent ? int64_t(ids.of(parent)) : 0,
                    int64_t(line), int64_t(numberOf(op->getLoc()))},
@@ -139,8 +124,8 @@ void StageWriter::write(bool isGeneric) {
   if (tool >= 0 && poll(&ended, 1, 0) > 0)
     RecordFile::dropTornChunk();
   RecordFile::write(header,
-                    {strings.part(), locations.part(), texts.section.part(),
-                     stage.part(), operations.part()});
+                    {strings.section.part(), locations.part(),
+                     texts.section.part(), stage.part(), operations.part()});
 }
 
 /// Prints in forks of its own, so that IR whose custom form cannot be printed

@@ -13,14 +13,11 @@
 #include "interpose/Interpose.h"
 #include "record/RecordFile.h"
 #include "support/AgentHeap.h"
-#include "support/FileLimit.h"
+#include "support/OwnFiles.h"
 
 #include "mlir/IR/AsmState.h"
 
 namespace adbg {
-
-volatile int UpstreamLog::fd = -1;
-__thread uint64_t UpstreamLog::generation = 0;
 
 bool UpstreamLog::start(const char *path) {
   int opened = openFar(path, O_CREAT | O_TRUNC);

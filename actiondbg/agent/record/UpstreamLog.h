@@ -47,8 +47,8 @@ public:
 private:
   static void write(StringRef line);
 
-  static volatile int fd;
-  static __thread uint64_t generation;
+  static inline volatile int fd = -1;
+  static inline __thread uint64_t generation = 0;
 };
 
 } // namespace adbg

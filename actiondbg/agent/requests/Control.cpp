@@ -1,5 +1,6 @@
-//===- Control.cpp - Requests that resume the tool or skip actions --------===//
+//===- Control.cpp - Requests that set what the tool does next ------------===//
 
+#include "engine/Describe.h"
 #include "engine/Engine.h"
 #include "requests/Request.h"
 
@@ -19,32 +20,29 @@ static void parseUntil(Fields &fields, Resumption &resumption) {
   fields.done();
 }
 
-struct ResumeArguments {
+static Resumption parseResumption(Fields &fields) {
   Resumption resumption;
-  explicit ResumeArguments(Fields &fields) {
-    resumption.control =
-        fields.choice<Control>("control", "control",
-                               {{"continue", Control::Continue},
-                                {"apply", Control::Apply},
-                                {"skip", Control::Skip},
-                                {"step", Control::Step},
-                                {"next", Control::Next},
-                                {"finish", Control::Finish}});
-    resumption.count = fields.integerOr("count", 1, 1);
-    resumption.event = fields.integerOr("event", 1, 0);
-    resumption.keep = fields.integerOr("keep", 0, 0);
-    if (const Object *until = fields.optionalObject("until")) {
-      Fields inner(*until, "until.");
-      parseUntil(inner, resumption);
-      if (!inner.error.empty())
-        fields.fail(inner.error);
-    }
+  resumption.control = fields.choice<Control>("control", "control",
+                                              {{"continue", Control::Continue},
+                                               {"apply", Control::Apply},
+                                               {"skip", Control::Skip},
+                                               {"step", Control::Step},
+                                               {"next", Control::Next},
+                                               {"finish", Control::Finish}});
+  resumption.count = fields.integerOr("count", 1, 1);
+  resumption.event = fields.integerOr("event", 1, 0);
+  resumption.keep = fields.integerOr("keep", 0, 0);
+  if (const Object *until = fields.optionalObject("until")) {
+    Fields inner(*until, "until.");
+    parseUntil(inner, resumption);
+    if (!inner.error.empty())
+      fields.fail(inner.error);
   }
-};
+  return resumption;
+}
 
 /// resume: continues the tool with a control.
-static Answer<NoResult> resumeTool(Engine &engine, ResumeArguments &arguments) {
-  Resumption &next = arguments.resumption;
+static Answer resumeTool(Engine &engine, Resumption next) {
   next.fromStart = engine.stops.resumption.fromStart && !engine.innermost;
   if (next.event && next.event <= engine.position.event)
     return RequestError(InvalidParams,
@@ -58,25 +56,24 @@ static Answer<NoResult> resumeTool(Engine &engine, ResumeArguments &arguments) {
         "the action is already running: skip needs a stop before an action; "
         "reverse-step goes back to the one before it");
   if (next.control == Control::Skip && frame && frame->over)
+    return RequestError(ControlRefused,
+                        "the action is over: skip needs a stop before an "
+                        "action; use continue, step or next");
+  if (next.control == Control::Finish && !(frame && frame->parent))
     return RequestError(
         ControlRefused,
-        "the action is over: skip needs a stop before an action; "
-        "use continue, step or next");
-  if (next.control == Control::Finish && !(frame && frame->parent))
-    return RequestError(ControlRefused,
-                        "the action has no parent to finish; use next or "
-                        "continue");
+        "the action has no parent to finish; use next or continue");
   engine.stops.resume(std::move(next));
-  return NoResult();
+  return Object();
 }
-ADBG_REQUEST("resume", resumeTool)
+ADBG_REQUEST("resume", resumeTool, parseResumption(fields))
 
 //===----------------------------------------------------------------------===//
 // Skips and plans
 //===----------------------------------------------------------------------===//
 
 /// skips/get: the ordinals of the actions that were skipped.
-static Answer<Object> getSkips(Engine &engine) {
+static Answer getSkips(Engine &engine) {
   Array ordinals;
   for (uint64_t one : engine.skips.skipped())
     ordinals.push_back(int64_t(one));
@@ -84,7 +81,8 @@ static Answer<Object> getSkips(Engine &engine) {
 }
 ADBG_REQUEST("skips/get", getSkips)
 
-static std::vector<uint64_t> ordinals(Fields &fields, const Array *list) {
+static std::vector<uint64_t> ordinals(Fields &fields, StringRef key) {
+  const Array *list = fields.array(key);
   std::vector<uint64_t> all;
   for (size_t i = 0; list && i < list->size(); ++i) {
     int64_t ordinal = (*list)[i].getAsInteger().value_or(0);
@@ -97,25 +95,13 @@ static std::vector<uint64_t> ordinals(Fields &fields, const Array *list) {
   return all;
 }
 
-struct SetSkipsArguments {
-  std::vector<uint64_t> wanted, applied;
-  std::vector<SkipRule> rules;
-  std::vector<Edit> edits;
-  explicit SetSkipsArguments(Fields &fields)
-      : wanted(ordinals(fields, fields.array("ordinals"))) {
-    rules = fields.objects<SkipRule>("rules");
-    applied = ordinals(fields, fields.array("applied"));
-    if (fields.optional("edits"))
-      edits = fields.objects<Edit>("edits");
-  }
-};
-
 /// skips/set: replaces the actions to skip and the edits of this timeline;
 /// returns whether the action that the tool is stopped before is skipped.
-static Answer<Object> setSkips(Engine &engine, SetSkipsArguments &arguments) {
-  engine.skips.set(std::move(arguments.wanted), std::move(arguments.rules),
-                   std::move(arguments.applied));
-  engine.editPlan.set(std::move(arguments.edits));
+static Answer setSkips(Engine &engine, std::vector<uint64_t> wanted,
+                       std::vector<SkipRule> rules,
+                       std::vector<uint64_t> applied, std::vector<Edit> edits) {
+  engine.skips.set(std::move(wanted), std::move(rules), std::move(applied));
+  engine.editPlan.set(std::move(edits));
   std::string why = engine.stops.stoppedAt ? engine.editPlan.apply(engine) : "";
   if (engine.stops.selected)
     engine.stops.resetCursor();
@@ -128,25 +114,97 @@ static Answer<Object> setSkips(Engine &engine, SetSkipsArguments &arguments) {
   frame->skipped = engine.skips.wants(*frame);
   return Object{{"skipped", frame->skipped}};
 }
-ADBG_REQUEST("skips/set", setSkips)
-
-struct SetPlanArguments {
-  std::string record;
-  std::unique_ptr<Plan> plan;
-  explicit SetPlanArguments(Fields &fields)
-      : record(fields.textOr("record", "")), plan(Plan::parse(fields)) {}
-};
+ADBG_REQUEST("skips/set", setSkips, ordinals(fields, "ordinals"),
+             fields.objects<SkipRule>("rules"), ordinals(fields, "applied"),
+             fields.optional("edits") ? fields.objects<Edit>("edits")
+                                      : std::vector<Edit>())
 
 /// plan/set: replaces the plan of a trial, which skips many actions.
-static Answer<NoResult> setPlan(Engine &engine, SetPlanArguments &arguments) {
+static Answer setPlan(Engine &engine, const std::string &record,
+                      std::unique_ptr<Plan> plan) {
   if (engine.skips.plan)
-    arguments.plan->inherit(*engine.skips.plan);
-  if (std::error_code error = arguments.plan->recordTo(arguments.record))
-    return notWritten(arguments.record, error);
-  engine.skips.plan = std::move(arguments.plan);
+    plan->inherit(*engine.skips.plan);
+  if (std::error_code error = plan->recordTo(record))
+    return notWritten(record, error);
+  engine.skips.plan = std::move(plan);
   engine.skips.plan->begin(engine.innermost, engine.stops.isBeforeInnermost());
-  return NoResult();
+  return Object();
 }
-ADBG_REQUEST("plan/set", setPlan)
+ADBG_REQUEST("plan/set", setPlan, fields.textOr("record", ""),
+             Plan::parse(fields))
+
+//===----------------------------------------------------------------------===//
+// Breakpoints and logs
+//===----------------------------------------------------------------------===//
+
+/// breakpoints/set: replaces all breakpoints, watches and catches. One that
+/// existed before, by its id, keeps its counts.
+static Answer setBreakpoints(Engine &engine,
+                             std::vector<Breakpoint> breakpoints) {
+  engine.breakpoints.set(std::move(breakpoints));
+  return Object();
+}
+ADBG_REQUEST("breakpoints/set", setBreakpoints,
+             fields.objects<Breakpoint>("breakpoints"))
+
+/// breakpoints/hits: how often each breakpoint was hit.
+static Answer getHits(Engine &engine) {
+  return Object{{"hits", describeHits(engine.breakpoints.all())}};
+}
+ADBG_REQUEST("breakpoints/hits", getHits)
+
+/// log/open: opens the file for breakpoints that log instead of stopping.
+static Answer openLog(Engine &engine, const std::string &path,
+                      bool neighbourhoods) {
+  engine.stops.logsNeighbourhoods = neighbourhoods;
+  if (std::error_code error = engine.stops.hitLog.open(path))
+    return notWritten(path, error);
+  return Object();
+}
+ADBG_REQUEST("log/open", openLog, fields.text("path"),
+             fields.boolean("neighbourhoods", false))
+
+/// log/close: closes that file, and reports whether all was written.
+static Answer closeLog(Engine &engine) {
+  if (!engine.stops.hitLog.isOpen())
+    return RequestError(NoAnswer, "no log is open");
+  if (!engine.stops.hitLog.close())
+    return RequestError(FileNotWritten, "writing the log failed");
+  return Object();
+}
+ADBG_REQUEST("log/close", closeLog)
+
+//===----------------------------------------------------------------------===//
+// The log of dialect conversions
+//===----------------------------------------------------------------------===//
+
+static WantedOperations wantedOperations(Fields &fields) {
+  WantedOperations wanted;
+  wanted.ids = fields.integers("ids");
+  wanted.name = Glob::parse(fields, "glob");
+  wanted.most = fields.integerOr("most", 1, 1000);
+  return wanted;
+}
+
+/// legalizations/open: writes what failed conversions tried into a file.
+static Answer openLegalizations(Engine &engine, const std::string &path,
+                                bool reasons, WantedOperations wanted) {
+  if (std::error_code error =
+          engine.legalizations.open(path, std::move(wanted), reasons))
+    return notWritten(path, error);
+  return Object();
+}
+ADBG_REQUEST("legalizations/open", openLegalizations, fields.text("path"),
+             fields.boolean("reasons", false), wantedOperations(fields))
+
+/// legalizations/close
+static Answer closeLegalizations(Engine &engine) {
+  if (!engine.legalizations.file.isOpen())
+    return RequestError(NoAnswer, "no legalizations are written");
+  if (!engine.legalizations.close())
+    return RequestError(FileNotWritten, "writing the legalizations failed");
+  return Object();
+}
+ADBG_REQUEST("legalizations/close", closeLegalizations)
 
 } // namespace adbg

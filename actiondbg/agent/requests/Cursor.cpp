@@ -2,10 +2,226 @@
 
 #include "engine/Describe.h"
 #include "engine/Engine.h"
-#include "requests/IRSearch.h"
+#include "print/ValueKeys.h"
 #include "requests/Request.h"
+#include "support/Locations.h"
+
+#include "mlir/IR/AsmState.h"
 
 namespace adbg {
+
+//===----------------------------------------------------------------------===//
+// IR units by name or location
+//===----------------------------------------------------------------------===//
+
+using FoundUnit = std::variant<IRUnit, RequestError>;
+
+/// Whether values defined in `region` are visible at the cursor.
+static bool isVisible(Region *region, const IRUnit &cursor) {
+  if (auto *own = dyn_cast_if_present<Region *>(cursor))
+    return region->isAncestor(own);
+  if (auto *block = dyn_cast_if_present<Block *>(cursor))
+    return block->getParent() && region->isAncestor(block->getParent());
+  Operation *op = holderOf(cursor);
+  return op && op->getParentRegion() &&
+         region->isAncestor(op->getParentRegion());
+}
+
+/// Finds the value with a name in one naming scope; null if there is none.
+static Value findIn(Operation *scope, const IRUnit &cursor, StringRef name) {
+  AsmState state(scope, OpPrintingFlags().useLocalScope().assumeVerified());
+  std::vector<Value> found;
+  // SSA names are reused in each region: several values may have this one.
+  auto consider = [&](Value value) {
+    std::string text;
+    raw_string_ostream os(text);
+    value.printAsOperand(os, state);
+    StringRef whole(text);
+    if (whole == name || whole.split('#').first == name)
+      found.push_back(value);
+  };
+  scope->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (op != scope)
+      for (OpResult result : op->getResults())
+        consider(result);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (BlockArgument argument : block.getArguments())
+          consider(argument);
+    // An isolated operation is a naming scope of its own.
+    return op != scope && isIsolated(op) ? WalkResult::skip()
+                                         : WalkResult::advance();
+  });
+  if (found.empty())
+    return nullptr;
+  Value best = found.front();
+  for (Value value : found)
+    if (isVisible(value.getParentRegion(), cursor))
+      best = value;
+  return best;
+}
+
+static IRUnit definerOf(Value value) {
+  if (Operation *op = value.getDefiningOp())
+    return IRUnit(op);
+  return IRUnit(cast<BlockArgument>(value).getOwner());
+}
+
+/// Finds the unit that defines a value, by its SSA name; among several values
+/// of that name, the innermost that is visible at the cursor.
+static FoundUnit findValue(const IRUnit &cursor, StringRef name) {
+  Operation *inner = scopeOf(holderOf(cursor));
+  for (Operation *scope = inner; scope; scope = scope->getParentOp())
+    if (scope == inner || isIsolated(scope))
+      if (Value value = findIn(scope, cursor, name))
+        return definerOf(value);
+  Value found;
+  rootOf(inner)->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (op->getNumRegions() && isIsolated(op))
+      found = findIn(op, cursor, name);
+    return found ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  if (!found)
+    return RequestError(NoSuchUnit,
+                        "there is no value " + name.str() + " in the module");
+  return definerOf(found);
+}
+
+/// Lists the operations of several values with one name.
+static std::string whichOf(ArrayRef<IRUnit> found) {
+  static constexpr size_t most = 4;
+  std::string text;
+  raw_string_ostream os(text);
+  os << "the name is that of " << found.size() << " values: of ";
+  llvm::interleaveComma(found.take_front(most), os, [&](const IRUnit &unit) {
+    os << "@" << ids.of(holderOf(unit));
+  });
+  if (found.size() > most)
+    os << " and others";
+  os << "; give an id, such as @" << ids.of(holderOf(found.front()))
+     << ", or move the cursor to where only one is visible";
+  return text;
+}
+
+/// Finds the unit that defines one of the values with these keys, separated by
+/// blanks; among several, the innermost that is visible at the cursor.
+static FoundUnit findKeys(const IRUnit &cursor, StringRef keys) {
+  Operation *root = rootOf(holderOf(cursor));
+  IRUnit visible;
+  std::vector<IRUnit> found;
+  std::vector<StringRef> all;
+  keys.split(all, ' ');
+  for (StringRef key : all) {
+    IRUnit unit = findKey(root, key);
+    if (!unit)
+      continue;
+    auto *block = dyn_cast_if_present<Block *>(unit);
+    Region *region =
+        block ? block->getParent() : holderOf(unit)->getParentRegion();
+    found.push_back(unit);
+    if (region &&
+        (holderOf(unit) == holderOf(cursor) || isVisible(region, cursor)))
+      visible = unit;
+  }
+  if (found.empty())
+    return RequestError(UnitErased, "the value does not exist any more");
+  if (found.size() == 1 || visible)
+    return visible ? visible : found.front();
+  return RequestError(NoSuchUnit, whichOf(found));
+}
+
+static FoundUnit findSymbol(const IRUnit &cursor, StringRef name) {
+  Operation *found = firstIn(rootOf(holderOf(cursor)), [&](Operation *op) {
+    return symbolName(op) == name;
+  });
+  if (!found)
+    return RequestError(NoSuchUnit, "there is no symbol @" + name.str());
+  return IRUnit(found);
+}
+
+static bool isAt(Location loc, StringRef path, int64_t line, int64_t column) {
+  return visitLocations(loc, [&](Location inner) {
+    std::optional<FilePlace> place = asFilePlace(inner);
+    if (!place || place->line > line || place->lastLine < line ||
+        (column && place->column != column))
+      return false;
+    StringRef file = place->file.getValue();
+    return file == path ||
+           (file.ends_with(path) && file.drop_back(path.size()).ends_with("/"));
+  });
+}
+
+/// Finds the operation at a location. `path` matches by whole components from
+/// its end. `column`: 0 for any.
+static FoundUnit findLocation(const IRUnit &cursor, StringRef path,
+                              int64_t line, int64_t column) {
+  Operation *found = firstIn(rootOf(holderOf(cursor)), [&](Operation *op) {
+    return isAt(op->getLoc(), path, line, column);
+  });
+  if (!found)
+    return RequestError(NoSuchUnit,
+                        "no operation has the location " + path + ":" +
+                            std::to_string(line) +
+                            (column ? ":" + std::to_string(column) : ""));
+  return IRUnit(found);
+}
+
+//===----------------------------------------------------------------------===//
+// Paths of IR units
+//===----------------------------------------------------------------------===//
+
+/// Returns the index of a node in a list. In the middle of a rewrite an
+/// operation's parent block may not contain it: then it has no index, and a
+/// search from the operation would never end.
+template <typename List, typename Node>
+static int64_t positionIn(List &list, Node *node) {
+  int64_t position = 0;
+  for (Node &one : list) {
+    if (&one == node)
+      return position;
+    ++position;
+  }
+  return -1;
+}
+
+static int64_t positionOf(Operation *op) {
+  return positionIn(*op->getBlock(), op);
+}
+
+static int64_t positionOf(Block *block) {
+  return positionIn(*block->getParent(), block);
+}
+
+Array pathTo(const IRUnit &unit, Operation *root) {
+  std::vector<int64_t> path;
+  auto *op = dyn_cast_if_present<Operation *>(unit);
+  auto *block = dyn_cast_if_present<Block *>(unit);
+  auto *region = dyn_cast_if_present<Region *>(unit);
+  if (!op && !block && !region)
+    op = holderOf(unit);
+  while (op != root || block || region) {
+    if (block) {
+      if (!block->getParent())
+        break;
+      path.push_back(positionOf(block));
+      region = std::exchange(block, nullptr)->getParent();
+    } else if (region) {
+      path.push_back(region->getRegionNumber());
+      op = std::exchange(region, nullptr)->getParentOp();
+    } else if (op && op->getBlock()) {
+      path.push_back(positionOf(op));
+      block = std::exchange(op, nullptr)->getBlock();
+    } else {
+      break;
+    }
+  }
+  std::ranges::reverse(path);
+  return Array(path);
+}
+
+//===----------------------------------------------------------------------===//
+// The cursor
+//===----------------------------------------------------------------------===//
 
 static Object describeCursorHere(const Engine &engine) {
   Operation *op = holderOf(engine.stops.cursor);
@@ -15,7 +231,7 @@ static Object describeCursorHere(const Engine &engine) {
                 {"path", pathTo(engine.stops.cursor, rootOf(op))}};
 }
 
-static Answer<Object> describeCursor(const Engine &engine) {
+static Answer describeCursor(const Engine &engine) {
   return answerInFork([&] { return describeCursorHere(engine); });
 }
 
@@ -30,19 +246,18 @@ RequestError noIR(const Engine &engine) {
 static RequestError noCursor(const Engine &engine) {
   if (!engine.stops.selected)
     return noIR(engine);
-  return RequestError(UnitErased,
-                      "the action's IR unit is erased, and no action around it "
-                      "has one that is alive; step or continue to the next "
-                      "stop");
+  return RequestError(
+      UnitErased, "the action's IR unit is erased, and no action around it has "
+                  "one that is alive; step or continue to the next stop");
 }
 
 /// cursor/get: the IR unit in view.
-static Answer<Object> getCursor(Engine &engine) {
+static Answer getCursor(Engine &engine) {
   if (!engine.stops.cursor)
     return noCursor(engine);
   return describeCursor(engine);
 }
-ADBG_REQUEST("cursor/get", getCursor, readsIR)
+ADBG_IR_REQUEST("cursor/get", getCursor)
 
 //===----------------------------------------------------------------------===//
 // Links between operations
@@ -72,29 +287,21 @@ static std::vector<Operation *> linksOf(const IRUnit &unit, bool users) {
   return links;
 }
 
-struct GetLinksArguments {
-  std::string direction;
-  explicit GetLinksArguments(Fields &fields)
-      : direction(fields.text("direction")) {
-    if (direction != "defs" && direction != "users")
-      fields.fail("there is no direction '" + direction + "'");
-  }
-};
-
 /// cursor/links: the operations that define the cursor's operands, or those
 /// that use its results.
-static Answer<Object> getLinks(Engine &engine, GetLinksArguments &arguments) {
+static Answer getLinks(Engine &engine, bool users) {
   if (!engine.stops.cursor)
     return noCursor(engine);
   return answerInFork([&] {
     Array units;
-    for (Operation *op :
-         linksOf(engine.stops.cursor, arguments.direction == "users"))
+    for (Operation *op : linksOf(engine.stops.cursor, users))
       units.push_back(describeUnit(IRUnit(op)));
     return Object{{"units", std::move(units)}};
   });
 }
-ADBG_REQUEST("cursor/links", getLinks, readsIR)
+ADBG_IR_REQUEST("cursor/links", getLinks,
+                fields.choice<bool>("direction", "direction",
+                                    {{"defs", false}, {"users", true}}))
 
 //===----------------------------------------------------------------------===//
 // Moves
@@ -168,16 +375,14 @@ static IRUnit siblingOf(const IRUnit &unit, bool forward) {
   return index < 0 ? IRUnit() : nth(parent->getRegions(), index);
 }
 
-static Answer<Object> moveTo(Engine &engine, IRUnit unit,
-                             std::string otherwise) {
+static Answer moveTo(Engine &engine, IRUnit unit, std::string otherwise) {
   if (!unit)
     return RequestError(NoSuchUnit, std::move(otherwise));
   engine.stops.cursor = unit;
   return describeCursor(engine);
 }
 
-static Answer<Object> moveToSibling(Engine &engine, int64_t count,
-                                    bool forward) {
+static Answer moveToSibling(Engine &engine, int64_t count, bool forward) {
   IRUnit unit = engine.stops.cursor;
   for (int64_t i = 0; i < count; ++i) {
     unit = siblingOf(unit, forward);
@@ -193,7 +398,7 @@ static Answer<Object> moveToSibling(Engine &engine, int64_t count,
   return moveTo(engine, unit, "");
 }
 
-static Answer<Object> moveToContext(Engine &engine, int64_t index) {
+static Answer moveToContext(Engine &engine, int64_t index) {
   const Frame *frame = engine.stops.selected;
   int64_t size = frame ? frame->units.size() : 0;
   if (index >= size)
@@ -209,12 +414,12 @@ static Answer<Object> moveToContext(Engine &engine, int64_t index) {
   return moveTo(engine, erased ? IRUnit(erased->by) : frame->units[index], "");
 }
 
-static Answer<Object> moveToId(Engine &engine, int64_t id) {
+static Answer moveToId(Engine &engine, int64_t id) {
   return moveTo(engine, unitOrNone(ids.find(id)),
                 "there is no operation @" + std::to_string(id) + " now");
 }
 
-static Answer<Object> moveToLink(Engine &engine, int64_t index, bool users) {
+static Answer moveToLink(Engine &engine, int64_t index, bool users) {
   std::vector<Operation *> links = linksOf(engine.stops.cursor, users);
   int64_t size = links.size();
   const char *what = users ? "users" : "defining operations";
@@ -226,15 +431,14 @@ static Answer<Object> moveToLink(Engine &engine, int64_t index, bool users) {
   return moveTo(engine, IRUnit(links[index]), "");
 }
 
-static Answer<Object> moveFound(Engine &engine, FoundUnit found) {
+static Answer moveFound(Engine &engine, FoundUnit found) {
   if (auto *error = std::get_if<RequestError>(&found))
     return std::move(*error);
   return moveTo(engine, std::get<IRUnit>(found), "");
 }
 
 /// Moves that start at the cursor.
-static Answer<Object> moveAround(Engine &engine,
-                                 const MoveCursorArguments &arguments) {
+static Answer moveAround(Engine &engine, const MoveCursorArguments &arguments) {
   const std::string &to = arguments.to;
   if (to == "previous" || to == "next")
     return moveToSibling(engine, arguments.count, to == "next");
@@ -265,8 +469,7 @@ static Answer<Object> moveAround(Engine &engine,
 }
 
 /// cursor/move: moves the cursor to another IR unit.
-static Answer<Object> moveCursor(Engine &engine,
-                                 MoveCursorArguments &arguments) {
+static Answer moveCursor(Engine &engine, const MoveCursorArguments &arguments) {
   if (!engine.stops.selected && !engine.stops.cursor)
     return noIR(engine);
   if (arguments.to == "context")
@@ -281,40 +484,37 @@ static Answer<Object> moveCursor(Engine &engine,
     return describeCursor(engine);
   return moveAround(engine, arguments);
 }
-ADBG_REQUEST("cursor/move", moveCursor, readsIR)
+ADBG_IR_REQUEST("cursor/move", moveCursor, MoveCursorArguments(fields))
 
 //===----------------------------------------------------------------------===//
 // Counting
 //===----------------------------------------------------------------------===//
 
-struct CountOperationsArguments {
-  std::optional<Glob> glob;
-  bool function;
-  explicit CountOperationsArguments(Fields &fields) {
-    std::string text = fields.text("glob"), error;
-    function = fields.boolean("function", false);
-    glob = Glob::create(text, error);
-    if (!glob)
-      fields.fail(error);
-  }
-};
+static std::optional<Glob> requiredGlob(Fields &fields) {
+  std::string text = fields.text("glob"), error;
+  std::optional<Glob> glob = Glob::create(text, error);
+  if (!glob)
+    fields.fail(error);
+  return glob;
+}
 
 /// count: the number of operations whose name matches a glob.
-static Answer<Object> countMatching(Engine &engine,
-                                    CountOperationsArguments &arguments) {
+static Answer countMatching(Engine &engine, std::optional<Glob> glob,
+                            bool inFunction) {
   Operation *op = holderOf(engine.stops.cursor);
   if (!op)
     op = opAround(engine.innermost);
   if (!op)
     return RequestError(NotStopped,
                         "there is no IR to count operations in yet");
-  Operation *function = arguments.function ? functionAround(op) : nullptr;
+  Operation *function = inFunction ? functionAround(op) : nullptr;
   int64_t count = 0;
   (function ? function : rootOf(op))->walk([&](Operation *inner) {
-    count += arguments.glob->matches(inner->getName().getStringRef());
+    count += glob->matches(inner->getName().getStringRef());
   });
   return Object{{"count", count}};
 }
-ADBG_REQUEST("count", countMatching, readsIR)
+ADBG_IR_REQUEST("count", countMatching, requiredGlob(fields),
+                fields.boolean("function", false))
 
 } // namespace adbg

@@ -1,4 +1,4 @@
-//===- Print.cpp - The request that prints IR -----------------------------===//
+//===- Print.cpp - Requests that print IR ---------------------------------===//
 //
 // IR may be a hundred megabytes: it is passed in a file instead of a message,
 // so that neither side has to hold it in memory.
@@ -7,8 +7,9 @@
 
 #include "engine/Describe.h"
 #include "engine/Engine.h"
+#include "print/InputNames.h"
+#include "print/LinePrinter.h"
 #include "print/ValueKeys.h"
-#include "requests/IRSearch.h"
 #include "requests/Request.h"
 
 #include "mlir/IR/AsmState.h"
@@ -17,14 +18,9 @@
 namespace adbg {
 
 bool hasNullOperands(Operation *op) {
-  return op
-      ->walk([](Operation *inner) {
-        for (Value operand : inner->getOperands())
-          if (!operand)
-            return WalkResult::interrupt();
-        return WalkResult::advance();
-      })
-      .wasInterrupted();
+  return firstIn(op, [](Operation *inner) {
+    return llvm::is_contained(inner->getOperands(), Value());
+  });
 }
 
 struct PrintArguments {
@@ -158,8 +154,8 @@ static void keepKeys(const PrintArguments &arguments, Operation *root) {
     BlockKeys::all().keep(numbered);
 }
 
-static Answer<Object> printTo(Engine &engine, const PrintArguments &arguments,
-                              Operation *root, raw_fd_ostream &os) {
+static Answer printTo(Engine &engine, const PrintArguments &arguments,
+                      Operation *root, raw_fd_ostream &os) {
   bool generic = false;
   OpPrintingFlags flags = flagsOf(arguments, root, generic);
   AsmState::LocationMap lines;
@@ -211,7 +207,7 @@ PrintArguments::PrintArguments(Fields &fields)
 }
 
 /// print: prints IR into a file.
-static Answer<Object> printIR(Engine &engine, PrintArguments &arguments) {
+static Answer printIR(Engine &engine, const PrintArguments &arguments) {
   bool needsCursor = arguments.what != "operation";
   if (!engine.stops.selected && !engine.stops.cursor)
     return noIR(engine);
@@ -220,9 +216,8 @@ static Answer<Object> printIR(Engine &engine, PrintArguments &arguments) {
                         "there is no IR unit to print at this stop");
   Operation *root = rootToPrint(engine, arguments);
   if (!root)
-    return RequestError(UnitErased,
-                        "the action's IR unit is erased; print cursor, "
-                        "function or module instead");
+    return RequestError(UnitErased, "the action's IR unit is erased; print "
+                                    "cursor, function or module instead");
   std::error_code error;
   raw_fd_ostream os(arguments.path, error, llvm::sys::fs::OF_None);
   if (error)
@@ -236,6 +231,354 @@ static Answer<Object> printIR(Engine &engine, PrintArguments &arguments) {
     return answerInFork([&] { return printTo(engine, arguments, root, os); });
   return printTo(engine, arguments, root, os);
 }
-ADBG_REQUEST("print", printIR, readsIR)
+ADBG_IR_REQUEST("print", printIR, PrintArguments(fields))
+
+//===----------------------------------------------------------------------===//
+// A few lines of IR
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A line: part `part` of an operation, or the label of a block.
+struct LinePlace {
+  Operation *op = nullptr;
+  unsigned part = 0;
+  Block *label = nullptr;
+
+  explicit operator bool() const { return op || label; }
+  bool operator==(const LinePlace &other) const {
+    return op == other.op && part == other.part && label == other.label;
+  }
+};
+
+/// Walks the lines of printed IR in both directions and prints only those that
+/// it visits.
+class IRLines {
+public:
+  IRLines(MLIRContext *context, const LineStyle &style)
+      : printer(context, style) {}
+
+  /// The line of a unit; the nearest operation around it that is printed, if it
+  /// is in a region that is not.
+  LinePlace placeOf(const IRUnit &unit) {
+    Operation *op = holderOf(unit);
+    auto *block = dyn_cast_if_present<Block *>(unit);
+    // From the outside in: what is in a region that is not printed is not
+    // either.
+    std::vector<Operation *> around;
+    for (Operation *each = op; each; each = each->getParentOp())
+      around.push_back(each);
+    Operation *shown = nullptr;
+    std::ranges::reverse(around);
+    for (Operation *each : around) {
+      if (!isShown(each))
+        break;
+      shown = each;
+    }
+    unsigned index;
+    if (block && shown == op && regionAround(op, block->getParent(), index) &&
+        hasLabel(block))
+      return {nullptr, 0, block};
+    return {shown, 0, nullptr};
+  }
+
+  LinePlace next(LinePlace place) {
+    if (place.label) {
+      Block *block = place.label;
+      return block->empty() || isElided(&block->front())
+                 ? after(block)
+                 : LinePlace{&block->front(), 0, nullptr};
+    }
+    if (!place.op)
+      return {};
+    const PrintedOperation &text = printed(place.op);
+    if (place.part + 1 < text.parts.size()) {
+      Region *region = text.regions[place.part].region;
+      return region->empty() ? LinePlace{place.op, place.part + 1, nullptr}
+                             : firstOf(&region->front());
+    }
+    Block *block = place.op->getBlock();
+    if (!block)
+      return {};
+    Operation *next = place.op->getNextNode();
+    if (next && !isElided(next))
+      return {next, 0, nullptr};
+    return block->getParentOp() ? after(block) : LinePlace();
+  }
+
+  LinePlace previous(LinePlace place) {
+    if (place.label)
+      return before(place.label);
+    if (!place.op)
+      return {};
+    if (place.part > 0) {
+      Region *region = printed(place.op).regions[place.part - 1].region;
+      return region->empty() ? LinePlace{place.op, place.part - 1, nullptr}
+                             : lastOf(&region->back());
+    }
+    Block *block = place.op->getBlock();
+    if (!block || !block->getParentOp())
+      return {};
+    if (Operation *previous = place.op->getPrevNode())
+      return lastOf(previous);
+    return hasLabel(block) ? LinePlace{nullptr, 0, block} : before(block);
+  }
+  unsigned partsOf(Operation *op) { return printed(op).parts.size(); }
+
+  Object describe(const LinePlace &place) {
+    Operation *op = place.label ? place.label->getParentOp() : place.op;
+    std::string text = place.label ? printer.label(place.label)
+                                   : printed(place.op).parts[place.part];
+    return Object{{"kind", place.label  ? "label"
+                           : place.part ? "part"
+                                        : "operation"},
+                  {"id", idOrNull(ids.of(op))},
+                  {"part", int64_t(place.part)},
+                  {"depth", depthOf(place)},
+                  {"text", text}};
+  }
+
+private:
+  const PrintedOperation &printed(Operation *op) {
+    auto [entry, isNew] = all.try_emplace(op);
+    if (isNew)
+      entry->second = printer.print(op);
+    return entry->second;
+  }
+
+  /// Returns how `parent` prints a region, and the region's number among those
+  /// it prints; null if it does not print it.
+  const PrintedRegion *regionAround(Operation *parent, Region *region,
+                                    unsigned &index) {
+    index = 0;
+    for (const PrintedRegion &one : printed(parent).regions) {
+      if (one.region == region)
+        return &one;
+      ++index;
+    }
+    return nullptr;
+  }
+
+  bool isShown(Operation *op) {
+    Region *region = op->getParentRegion();
+    if (!region || !region->getParentOp())
+      return true;
+    unsigned index;
+    return regionAround(region->getParentOp(), region, index) && !isElided(op);
+  }
+
+  /// Whether an implicit terminator is left out: in the first block of a
+  /// region.
+  bool isElided(Operation *op) {
+    Region *region = op->getParentRegion();
+    if (!region || !region->getParentOp() || op->getNextNode() ||
+        !op->getBlock()->isEntryBlock() || !isTerminator(op))
+      return false;
+    unsigned index;
+    const PrintedRegion *around =
+        regionAround(region->getParentOp(), region, index);
+    return around && !around->hasTerminators;
+  }
+
+  bool hasLabel(Block *block) {
+    if (!block->isEntryBlock())
+      return true;
+    unsigned index;
+    const PrintedRegion *around =
+        regionAround(block->getParentOp(), block->getParent(), index);
+    return around && ((around->hasEntryArguments && block->getNumArguments()) ||
+                      (around->hasEmptyBlock && block->empty()));
+  }
+
+  LinePlace firstOf(Block *block) {
+    if (hasLabel(block))
+      return {nullptr, 0, block};
+    if (block->empty() || isElided(&block->front()))
+      return after(block);
+    return {&block->front(), 0, nullptr};
+  }
+
+  LinePlace lastOf(Operation *op) { return {op, partsOf(op) - 1, nullptr}; }
+
+  LinePlace lastOf(Block *block) {
+    Operation *last = block->empty() ? nullptr : &block->back();
+    if (last && isElided(last))
+      last = last->getPrevNode();
+    if (last)
+      return lastOf(last);
+    return hasLabel(block) ? LinePlace{nullptr, 0, block} : before(block);
+  }
+
+  /// The line after the last one of a block.
+  LinePlace after(Block *block) {
+    if (Block *next = block->getNextNode())
+      return firstOf(next);
+    unsigned index;
+    Operation *parent = block->getParentOp();
+    if (!regionAround(parent, block->getParent(), index))
+      return {};
+    return {parent, index + 1, nullptr};
+  }
+
+  /// The line before the first one of a block.
+  LinePlace before(Block *block) {
+    if (Block *previous = block->getPrevNode())
+      return lastOf(previous);
+    unsigned index;
+    Operation *parent = block->getParentOp();
+    if (!regionAround(parent, block->getParent(), index))
+      return {};
+    return {parent, index, nullptr};
+  }
+
+  int64_t depthOf(const LinePlace &place) {
+    int64_t depth = 0;
+    unsigned index;
+    Region *region =
+        place.label ? place.label->getParent() : place.op->getParentRegion();
+    if (place.label) // as its operation
+      --depth;
+    if (!place.label && place.part)
+      depth += printed(place.op).regions[place.part - 1].indent;
+    for (; region && region->getParentOp();
+         region = region->getParentRegion()) {
+      ++depth;
+      if (const PrintedRegion *around =
+              regionAround(region->getParentOp(), region, index))
+        depth += around->indent;
+    }
+    return depth;
+  }
+
+  LinePrinter printer;
+  std::map<Operation *, PrintedOperation> all;
+};
+} // namespace
+
+struct ExcerptArguments {
+  int64_t id, part, before, after, elide;
+  bool definitions;
+  explicit ExcerptArguments(Fields &fields)
+      : id(fields.integerOr("id", 1, 0)), part(fields.integerOr("part", 0, 0)),
+        before(fields.integerOr("before", 0, 5)),
+        after(fields.integerOr("after", 0, 5)),
+        elide(fields.integerOr("elide", 0, 16)),
+        definitions(fields.boolean("definitions", false)) {}
+};
+
+/// Describes the operations that define the operands of the current one, but
+/// for those that are among the lines.
+static Array definitionsOf(IRLines &lines, const LinePlace &current,
+                           const std::deque<LinePlace> &shown) {
+  Array all;
+  if (!current.op)
+    return all;
+  std::unordered_set<Operation *> described;
+  for (Value operand : current.op->getOperands()) {
+    Operation *op = operand ? operand.getDefiningOp() : nullptr;
+    if (!op || !described.insert(op).second ||
+        llvm::is_contained(shown, LinePlace{op, 0, nullptr}))
+      continue;
+    all.push_back(lines.describe({op, 0, nullptr}));
+  }
+  return all;
+}
+
+static Answer describeExcerpt(const ExcerptArguments &arguments,
+                              const IRUnit &unit) {
+  Operation *holder = holderOf(unit);
+  LineStyle style;
+  style.elide = arguments.elide;
+  IRLines lines(holder->getContext(), style);
+  LinePlace current = lines.placeOf(unit);
+  if (current.op && arguments.part < int64_t(lines.partsOf(current.op)))
+    current.part = arguments.part;
+  std::deque<LinePlace> shown{current};
+  LinePlace first = lines.previous(current), last = lines.next(current);
+  for (int64_t i = 0; i < arguments.before && first; ++i) {
+    shown.push_front(first);
+    first = lines.previous(first);
+  }
+  int64_t at = shown.size() - 1;
+  for (int64_t i = 0; i < arguments.after && last; ++i) {
+    shown.push_back(last);
+    last = lines.next(last);
+  }
+  Array described;
+  for (const LinePlace &place : shown)
+    described.push_back(lines.describe(place));
+  Operation *function = functionAround(holder);
+  return Object{{"lines", std::move(described)},
+                {"current", at},
+                {"moreBefore", bool(first)},
+                {"moreAfter", bool(last)},
+                {"scope", idOrNull(ids.of(scopeOf(holder)))},
+                {"function", function ? Json(symbolName(function)) : nullptr},
+                {"definitions", arguments.definitions
+                                    ? definitionsOf(lines, current, shown)
+                                    : Array()}};
+}
+
+static RequestError noOperation(int64_t id) {
+  return RequestError(NoSuchUnit,
+                      "there is no operation @" + std::to_string(id) + " now");
+}
+
+/// excerpt: the lines around the cursor or an operation. The time that it takes
+/// depends on their number, not on the size of the function.
+static Answer getExcerpt(Engine &engine, const ExcerptArguments &arguments) {
+  if (!engine.stops.selected && !engine.stops.cursor)
+    return noIR(engine);
+  IRUnit unit = engine.stops.cursor;
+  if (arguments.id) {
+    Operation *op = ids.find(arguments.id);
+    unit = op ? IRUnit(op) : IRUnit();
+    if (!unit)
+      return noOperation(arguments.id);
+  }
+  if (!unit)
+    return RequestError(UnitErased, "there is no IR unit at this stop");
+  return answerInFork([&] { return describeExcerpt(arguments, unit); });
+}
+ADBG_IR_REQUEST("excerpt", getExcerpt, ExcerptArguments(fields))
+
+/// values: writes the names that MLIR's printer gives to the values in an
+/// operation, with their keys, into a file.
+static Answer writeValueNames(Engine &, int64_t id, int64_t most,
+                              const std::string &path) {
+  Operation *scope = ids.find(id);
+  if (!scope)
+    return noOperation(id);
+  if (!isSmall(scope, most))
+    return Object{{"written", false}};
+  BlockKeys::all().keep(scope);
+  return answerInFork([&]() -> Answer {
+    std::error_code error;
+    raw_fd_ostream os(path, error);
+    if (error)
+      return notWritten(path, error);
+    AsmState state(scope, OpPrintingFlags().useLocalScope().assumeVerified());
+    writeNames(scope, state, os);
+    return Object{{"written", true}};
+  });
+}
+ADBG_IR_REQUEST("values", writeValueNames, fields.integer("id", 1),
+                fields.integerOr("most", 1, 100000), fields.text("path"))
+
+/// values/named: the values that the input names so, dead or alive, and the
+/// scope of the cursor.
+static Answer findNamed(Engine &engine, const std::string &name) {
+  static constexpr size_t most = 1000;
+  Array values;
+  InputNames::all().withName(name, [&](const auto &one) {
+    if (values.size() < most)
+      values.push_back(Object{{"key", one.key},
+                              {"scope", idOrNull(one.scope)},
+                              {"id", idOrNull(one.id)}});
+  });
+  Operation *op = holderOf(engine.stops.cursor);
+  uint32_t scope = op ? ids.of(scopeOf(op)) : 0;
+  return Object{{"scope", idOrNull(scope)}, {"values", std::move(values)}};
+}
+ADBG_IR_REQUEST("values/named", findNamed, fields.text("name"))
 
 } // namespace adbg

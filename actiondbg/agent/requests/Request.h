@@ -5,6 +5,8 @@
 #include "support/Connection.h"
 #include "support/Fields.h"
 
+#include "mlir/IR/Unit.h"
+
 namespace adbg {
 
 class Engine;
@@ -13,53 +15,51 @@ class Engine;
 /// answers.
 struct Unanswered {};
 
-/// The result of a request, or the error that refuses it.
-template <class Result>
-using Answer = std::variant<Result, RequestError, Unanswered>;
-
-/// The result of a request that returns nothing: an empty object.
-struct NoResult {};
-inline Json toJSON(NoResult) { return Object{}; }
+/// The result of a request, an object, or the error that refuses it.
+using Answer = std::variant<Json, RequestError, Unanswered>;
 
 /// A request of the front end, which is answered while the tool is stopped.
 /// Aligned so that a compiler that aligns large variables leaves no room
 /// between two of them.
 struct alignas(64) Request {
   StringRef method;
-  Answer<Json> (*answer)(Engine &engine, Fields &fields);
+  Answer (*answer)(Engine &engine, Fields &fields);
   /// Whether it reads IR, or calls functions of the tool with it.
-  bool readsIR = false;
+  bool readsIR;
 };
-constexpr bool readsIR = true;
 
-/// Calls a handler. Its `Arguments`, of which there may be none, are
-/// constructed from the fields of the request: they read each of them and fail
-/// on a wrong value. A field that they do not read is unknown and is refused
-/// here. The handler may move from them. `Result` converts to JSON.
-template <class Result, class... Arguments>
-Answer<Json> answerBy(Answer<Result> (*handler)(Engine &, Arguments &...),
-                      Engine &engine, Fields &fields) {
-  std::tuple<Arguments...> arguments{Arguments(fields)...};
+/// Calls a handler with arguments that were read from the fields of a request.
+/// A field that none of them has read is unknown and is refused here.
+template <class Handler, class... Arguments>
+Answer answerBy(Handler handler, Engine &engine, Fields &fields,
+                std::tuple<Arguments...> arguments) {
   if (!fields.done())
     return RequestError(InvalidParams, fields.error);
-  Answer<Result> answer = std::apply(
-      [&](Arguments &...each) { return handler(engine, each...); }, arguments);
-  if (auto *error = std::get_if<RequestError>(&answer))
-    return std::move(*error);
-  if (auto *result = std::get_if<Result>(&answer))
-    return Json(std::move(*result));
-  return Unanswered();
+  auto call = [&](Arguments &...each) {
+    return handler(engine, std::move(each)...);
+  };
+  return std::apply(call, arguments);
 }
 
-template <auto handler> Answer<Json> by(Engine &engine, Fields &fields) {
-  return answerBy(handler, engine, fields);
-}
-
-/// Enters a request into the table, behind its handler.
+/// Enters a request into the table, behind its handler. The arguments of the
+/// handler follow, read from `fields` in their order.
 #define ADBG_REQUEST(METHOD, HANDLER, ...)                                     \
+  ADBG_ENTER_REQUEST(METHOD, HANDLER, false, __VA_ARGS__)
+/// Likewise one that reads IR.
+#define ADBG_IR_REQUEST(METHOD, HANDLER, ...)                                  \
+  ADBG_ENTER_REQUEST(METHOD, HANDLER, true, __VA_ARGS__)
+#define ADBG_ENTER_REQUEST(METHOD, HANDLER, READS_IR, ...)                     \
   __attribute__((section("adbg_requests"),                                     \
                  used)) static constexpr Request HANDLER##Request = {          \
-      METHOD, by<HANDLER> __VA_OPT__(, ) __VA_ARGS__};
+      METHOD,                                                                  \
+      [](Engine &engine, Fields &fields) {                                     \
+        return answerBy(HANDLER, engine, fields, std::tuple{__VA_ARGS__});     \
+      },                                                                       \
+      READS_IR};
+
+/// Returns the indices that lead from `root` to `unit`: of a region in its
+/// operation, of a block in its region, of an operation in its block.
+Array pathTo(const IRUnit &unit, Operation *root);
 
 RequestError notWritten(const std::string &path, std::error_code error);
 /// Why there is no IR at this stop.
@@ -76,7 +76,7 @@ std::optional<Json> answerLine(Engine &engine, StringRef line);
 /// attributes, which would move what the tool allocates later: a replay, in
 /// which nothing is printed, would then differ. The answer is computed here if
 /// there can be no fork.
-Answer<Object> answerInFork(function_ref<Answer<Object>()> compute);
+Answer answerInFork(function_ref<Answer()> compute);
 
 /// Whether a computation ends without a crash in a fork of the tool, within ten
 /// seconds; true if there can be no fork.

@@ -22,7 +22,7 @@ static const Request *findRequest(StringRef method) {
   return nullptr;
 }
 
-static Answer<Json> answer(Engine &engine, const Envelope &envelope) {
+static Answer answer(Engine &engine, const Envelope &envelope) {
   if (envelope.error)
     return *envelope.error;
   const Request *request = findRequest(envelope.method);
@@ -32,10 +32,10 @@ static Answer<Json> answer(Engine &engine, const Envelope &envelope) {
   Fields fields(envelope.params);
   if (request->readsIR && engine.stops.isForced &&
       !survivesInFork([&] { (void)request->answer(engine, fields); }))
-    return RequestError(UnitErased,
-                        "this cannot be answered in the middle of the "
-                        "action: its IR is incomplete, or the tool holds a "
-                        "lock; 'step' to the next action");
+    return RequestError(
+        UnitErased,
+        "this cannot be answered in the middle of the action: its IR is "
+        "incomplete, or the tool holds a lock; 'step' to the next action");
   return request->answer(engine, fields);
 }
 
@@ -48,22 +48,18 @@ RequestError notWritten(const std::string &path, std::error_code error) {
 // Questions that are asked together
 //===----------------------------------------------------------------------===//
 
-struct GetTogetherArguments {
-  struct Asked {
-    std::string method;
-    Object params;
-  };
-  std::vector<Asked> asked;
+namespace {
+struct Asked {
+  std::string method;
+  Object params;
 
-  explicit GetTogetherArguments(Fields &fields) {
-    fields.eachObject("requests", [this](Fields &inner) {
-      Asked one{inner.text("method"), {}};
-      if (const Object *params = inner.optionalObject("params"))
-        one.params = *params;
-      asked.push_back(std::move(one));
-    });
+  static Asked parse(Fields &fields) {
+    std::string method = fields.text("method");
+    const Object *params = fields.optionalObject("params");
+    return {std::move(method), params ? *params : Object()};
   }
 };
+} // namespace
 
 /// Whether a request changes nothing, not even the cursor.
 static bool isQuestion(StringRef method) {
@@ -73,44 +69,42 @@ static bool isQuestion(StringRef method) {
                                        method);
 }
 
-static Object answerAsked(Engine &engine, GetTogetherArguments::Asked &asked) {
+static Object answerAsked(Engine &engine, const Asked &asked) {
   Fields fields(asked.params);
-  Answer<Json> answered = findRequest(asked.method)->answer(engine, fields);
+  Answer answered = findRequest(asked.method)->answer(engine, fields);
   if (auto *result = std::get_if<Json>(&answered))
     return Object{{"result", std::move(*result)}};
-  const auto &error = std::get<RequestError>(answered);
-  return Object{
-      {"error", Object{{"code", error.code}, {"message", error.message}}}};
+  return Object{{"error", std::get<RequestError>(answered)}};
 }
 
 /// together: several questions, answered in one fork, as each fork takes longer
 /// than most answers.
-static Answer<Object> getTogether(Engine &engine,
-                                  GetTogetherArguments &arguments) {
-  for (const GetTogetherArguments::Asked &one : arguments.asked)
+static Answer getTogether(Engine &engine, const std::vector<Asked> &asked) {
+  for (const Asked &one : asked)
     if (!isQuestion(one.method))
-      return RequestError(InvalidParams, "'" + one.method +
-                                             "' is no question that can be "
-                                             "asked together with others");
+      return RequestError(
+          InvalidParams,
+          "'" + one.method +
+              "' is no question that can be asked together with others");
   return answerInFork([&] {
     Array answers;
-    for (GetTogetherArguments::Asked &one : arguments.asked)
+    for (const Asked &one : asked)
       answers.push_back(answerAsked(engine, one));
     return Object{{"answers", std::move(answers)}};
   });
 }
-ADBG_REQUEST("together", getTogether, readsIR)
+ADBG_IR_REQUEST("together", getTogether, fields.objects<Asked>("requests"))
 
 std::optional<Json> answerLine(Engine &engine, StringRef line) {
   Envelope envelope = Envelope::open(line);
   // An interrupt that arrives after a stop has no further effect.
   if (envelope.isInterrupt() && !envelope.error)
     return std::nullopt;
-  Answer<Json> answered = answer(engine, envelope);
+  Answer answered = answer(engine, envelope);
   if (auto *error = std::get_if<RequestError>(&answered))
-    return errorMessage(std::move(envelope.id), *error);
+    return answerMessage(std::move(envelope.id), "error", *error);
   if (auto *result = std::get_if<Json>(&answered))
-    return resultMessage(std::move(envelope.id), std::move(*result));
+    return answerMessage(std::move(envelope.id), "result", std::move(*result));
   return std::nullopt;
 }
 
@@ -122,17 +116,15 @@ std::optional<Json> answerLine(Engine &engine, StringRef line) {
 static bool isInFork = false;
 
 /// Sends the answer of the forked child to its parent.
-static void sendToParent(int fd, Answer<Object> answer) {
-  std::string text;
-  raw_string_ostream os(text);
+static void sendToParent(int fd, Answer answer) {
+  raw_fd_ostream os(fd, /*shouldClose=*/true);
   if (auto *error = std::get_if<RequestError>(&answer))
-    os << Json(Object{{"code", error->code}, {"message", error->message}});
+    os << Json(*error);
   else
-    os << Json(Object{{"result", std::move(std::get<Object>(answer))}});
-  raw_fd_ostream(fd, /*shouldClose=*/true) << text;
+    os << Json(Object{{"result", std::move(std::get<Json>(answer))}});
 }
 
-Answer<Object> answerInFork(function_ref<Answer<Object>()> compute) {
+Answer answerInFork(function_ref<Answer()> compute) {
   if (isInFork)
     return compute();
   ForkEnd end = runInFork([&](int fd) {
@@ -149,10 +141,9 @@ Answer<Object> answerInFork(function_ref<Answer<Object>()> compute) {
   std::optional<Json> parsed = llvm::json::parse(*end.text);
   Object *answer = parsed ? parsed->getAsObject() : nullptr;
   if (!answer)
-    return RequestError(UnitErased,
-                        "this IR cannot be printed at this stop: it is "
-                        "incomplete, and printing it crashes; print less, or "
-                        "use --generic");
+    return RequestError(
+        UnitErased, "this IR cannot be printed at this stop: it is incomplete, "
+                    "and printing it crashes; print less, or use --generic");
   if (int64_t code = answer->getInteger("code").value_or(0))
     return RequestError(code, answer->getString("message")->str());
   return std::move(*answer->getObject("result"));

@@ -1,15 +1,16 @@
-//===- Status.cpp - Requests about the run so far -------------------------===//
+//===- Status.cpp - Requests about the run and the stack of actions -------===//
 
 #include "detour/Hooks.h"
 #include "engine/Describe.h"
 #include "engine/Engine.h"
-#include "requests/IRSearch.h"
 #include "requests/Request.h"
+
+#include "mlir/Pass/Pass.h"
 
 namespace adbg {
 
 /// status: the position of the run and the agent's memory use.
-static Answer<Object> getStatus(Engine &engine) {
+static Answer getStatus(Engine &engine) {
   size_t tracked = engine.breakpoints.all().size() * sizeof(Breakpoint) +
                    ids.bytes() + engine.knownNames.bytes();
   return Object{{"ordinal", int64_t(engine.position.ordinal)},
@@ -25,13 +26,13 @@ static Answer<Object> getStatus(Engine &engine) {
 ADBG_REQUEST("status", getStatus)
 
 /// contexts: the MLIR contexts of the process.
-static Answer<Object> getContexts(Engine &engine) {
+static Answer getContexts(Engine &engine) {
   return Object{{"contexts", engine.turns.describeContexts()}};
 }
 ADBG_REQUEST("contexts", getContexts)
 
 /// threads: the threads that ran actions.
-static Answer<Object> getThreads(Engine &engine) {
+static Answer getThreads(Engine &engine) {
   return Object{{"threads", engine.turns.describeThreads()}};
 }
 ADBG_REQUEST("threads", getThreads)
@@ -40,20 +41,8 @@ ADBG_REQUEST("threads", getThreads)
 // Names
 //===----------------------------------------------------------------------===//
 
-struct GetNamesArguments {
-  enum class Kind { Tag, Pattern, Pass, Operation, Function };
-  Kind kind;
-
-  explicit GetNamesArguments(Fields &fields)
-      : kind(fields.choice<Kind>("kind", "kind of name",
-                                 {{"tag", Kind::Tag},
-                                  {"pattern", Kind::Pattern},
-                                  {"pass", Kind::Pass},
-                                  {"op", Kind::Operation},
-                                  {"func", Kind::Function}})) {}
-};
-
 using Names = std::set<std::string>;
+enum class NameKind { Tag, Pattern, Pass, Operation, Function };
 
 static void addKeys(const TextMap<uint64_t> &map, Names &names) {
   for (const auto &[name, number] : map)
@@ -86,25 +75,24 @@ static void addFunctions(const Engine &engine, Names &names) {
 
 /// names: the names of one kind, for completion and to look up the names of
 /// breakpoints.
-static Answer<Object> getNames(Engine &engine, GetNamesArguments &arguments) {
-  using Kind = GetNamesArguments::Kind;
+static Answer getNames(Engine &engine, NameKind kind) {
   Names names;
-  switch (arguments.kind) {
-  case Kind::Tag:
+  switch (kind) {
+  case NameKind::Tag:
     addKeys(engine.knownNames.tags, names);
     names.insert({"apply-pattern", "fold", "pass-execution", "transform-op"});
     break;
-  case Kind::Pattern:
+  case NameKind::Pattern:
     for (const std::string &name : engine.knownNames.patternNames())
       names.insert(name);
     break;
-  case Kind::Pass:
+  case NameKind::Pass:
     addKeys(engine.knownNames.passes, names);
     break;
-  case Kind::Operation:
+  case NameKind::Operation:
     addOperations(engine, names);
     break;
-  case Kind::Function:
+  case NameKind::Function:
     addFunctions(engine, names);
     break;
   }
@@ -113,10 +101,16 @@ static Answer<Object> getNames(Engine &engine, GetNamesArguments &arguments) {
     list.push_back(name);
   return Object{{"names", std::move(list)}};
 }
-ADBG_REQUEST("names", getNames)
+ADBG_REQUEST("names", getNames,
+             fields.choice<NameKind>("kind", "kind of name",
+                                     {{"tag", NameKind::Tag},
+                                      {"pattern", NameKind::Pattern},
+                                      {"pass", NameKind::Pass},
+                                      {"op", NameKind::Operation},
+                                      {"func", NameKind::Function}}))
 
 /// statistics: counts and time by tag and name.
-static Answer<Object> getStatistics(Engine &engine) {
+static Answer getStatistics(Engine &engine) {
   Array rows;
   for (const auto &entry : engine.observer.statistics.all()) {
     const Statistic &one = entry.second;
@@ -140,71 +134,58 @@ ADBG_REQUEST("statistics", getStatistics)
 // Options
 //===----------------------------------------------------------------------===//
 
-struct SetOptionsArguments {
-  struct Checkpoints {
-    std::string socket;
-    int64_t milliseconds, megabytes;
-    static Checkpoints parse(Fields &fields) {
-      return {fields.text("socket"), fields.integer("milliseconds", 0),
-              fields.integer("megabytes", 0)};
-    }
-  };
-  /// Absent options keep their value.
-  std::optional<bool> verifyEachAction, count, stopOnCrash;
-  /// Whether other threads wait while one is at a stop.
-  std::optional<bool> threadsWait;
-  std::optional<Checkpoints> checkpoints;
-  explicit SetOptionsArguments(Fields &fields);
+namespace {
+struct CheckpointOptions {
+  std::string socket;
+  int64_t milliseconds, megabytes;
+  static CheckpointOptions parse(Fields &fields) {
+    return {fields.text("socket"), fields.integer("milliseconds", 0),
+            fields.integer("megabytes", 0)};
+  }
 };
+} // namespace
 
 static std::optional<bool> optionalBoolean(Fields &fields, StringRef key) {
   bool value = fields.boolean(key, false);
   return fields.optional(key) ? std::optional(value) : std::nullopt;
 }
 
-SetOptionsArguments::SetOptionsArguments(Fields &fields)
-    : verifyEachAction(optionalBoolean(fields, "verifyEachAction")),
-      count(optionalBoolean(fields, "count")),
-      stopOnCrash(optionalBoolean(fields, "stopOnCrash")),
-      threadsWait(optionalBoolean(fields, "threadsWait")),
-      checkpoints(fields.inner<Checkpoints>("checkpoints")) {}
-
-/// options/set: sets what is verified, counted and checkpointed, and
-/// whether threads wait.
-static Answer<NoResult> setOptions(Engine &engine,
-                                   SetOptionsArguments &arguments) {
-  engine.verifier.isOn =
-      arguments.verifyEachAction.value_or(engine.verifier.isOn);
-  engine.counts = arguments.count.value_or(engine.counts);
-  if (arguments.threadsWait)
-    engine.turns.baton.waitsAtStops = *arguments.threadsWait;
-  engine.end.stopsOnCrash =
-      arguments.stopOnCrash.value_or(engine.end.stopsOnCrash);
-  if (const auto &checkpoints = arguments.checkpoints)
+/// options/set: sets what is verified, counted and checkpointed, and whether
+/// other threads wait while one is at a stop. Absent options keep their value.
+static Answer setOptions(Engine &engine, std::optional<bool> verifyEachAction,
+                         std::optional<bool> count,
+                         std::optional<bool> stopOnCrash,
+                         std::optional<bool> threadsWait,
+                         std::optional<CheckpointOptions> checkpoints) {
+  engine.verifier.isOn = verifyEachAction.value_or(engine.verifier.isOn);
+  engine.counts = count.value_or(engine.counts);
+  if (threadsWait)
+    engine.turns.baton.waitsAtStops = *threadsWait;
+  engine.end.stopsOnCrash = stopOnCrash.value_or(engine.end.stopsOnCrash);
+  if (checkpoints)
     engine.forks.checkpoints.configure(
         checkpoints->socket, checkpoints->milliseconds, checkpoints->megabytes);
-  return NoResult();
+  return Object();
 }
-ADBG_REQUEST("options/set", setOptions)
+ADBG_REQUEST("options/set", setOptions,
+             optionalBoolean(fields, "verifyEachAction"),
+             optionalBoolean(fields, "count"),
+             optionalBoolean(fields, "stopOnCrash"),
+             optionalBoolean(fields, "threadsWait"),
+             fields.inner<CheckpointOptions>("checkpoints"))
 
 //===----------------------------------------------------------------------===//
 // What the agent has learned of the tool
 //===----------------------------------------------------------------------===//
 
 static Array describeChecks() {
-  using Check = Layout::Check;
-  static constexpr struct {
-    Check check;
-    const char *name;
-  } checks[] = {
-      {Check::Operations, "operations"}, {Check::Regions, "regions"},
-      {Check::Values, "values"},         {Check::Locations, "locations"},
-      {Check::Printing, "printing"},     {Check::Lines, "lines"}};
   Array result;
-  for (const auto &one : checks)
-    result.push_back(Object{{"name", one.name},
-                            {"passed", Layout::passed(one.check)},
-                            {"why", Layout::failure(one.check)}});
+  for (unsigned i = 0; i < Layout::checks; ++i) {
+    auto check = static_cast<Layout::Check>(i);
+    result.push_back(Object{{"name", Layout::about[i].name},
+                            {"passed", Layout::passed(check)},
+                            {"why", Layout::failure(check)}});
+  }
   for (const Fact *fact : facts::all)
     if (fact->answer() != Fact::Answer::Unknown)
       result.push_back(Object{{"name", fact->name},
@@ -226,7 +207,7 @@ static Object describeOffsets() {
 
 /// facts: the layouts that the agent has learned, and the functions of the tool
 /// that it uses, for a report about a build.
-static Answer<Object> getFacts(Engine &) {
+static Answer getFacts(Engine &) {
   Object result{
       {"checks", Array()}, {"offsets", Object()}, {"functions", Array()}};
   if (Layout::isDecided()) {
@@ -241,5 +222,151 @@ static Answer<Object> getFacts(Engine &) {
   return result;
 }
 ADBG_REQUEST("facts", getFacts)
+
+//===----------------------------------------------------------------------===//
+// The stack of actions
+//===----------------------------------------------------------------------===//
+
+static RequestError noAction() {
+  return RequestError(NotStopped, "no action has been dispatched yet");
+}
+
+static int64_t indexOf(const Engine &engine, const Frame *wanted) {
+  int64_t index = 0;
+  for (const Frame *f = engine.innermost; f && f != wanted; f = f->parent)
+    ++index;
+  return index;
+}
+
+static Object describeStack(const Engine &engine, bool withUnits) {
+  Array frames;
+  int64_t index = 0;
+  for (const Frame *frame = engine.innermost; frame; frame = frame->parent)
+    frames.push_back(describeFrame(*frame, index++, withUnits));
+  return Object{{"frames", std::move(frames)}};
+}
+
+/// backtrace: the actions that run, innermost first. Only units are printed.
+static Answer getBacktrace(Engine &engine, bool units) {
+  if (!units)
+    return describeStack(engine, false);
+  return answerInFork([&] { return describeStack(engine, true); });
+}
+ADBG_IR_REQUEST("backtrace", getBacktrace, fields.boolean("units", true))
+
+/// frame/select: selects an action of the stack, and puts the cursor on its IR.
+static Answer selectFrame(Engine &engine, int64_t index) {
+  Frame *frame = engine.stops.frameAt(index);
+  if (!frame)
+    return RequestError(
+        NoSuchUnit, "there is no frame " + std::to_string(index) +
+                        ": there are " +
+                        std::to_string(indexOf(engine, nullptr)) + ", from 0");
+  engine.stops.select(frame);
+  return answerInFork([&] { return describeFrame(*frame, index); });
+}
+ADBG_IR_REQUEST("frame/select", selectFrame, fields.integer("index", 0))
+
+/// action: the details of the selected action.
+static Answer getAction(Engine &engine) {
+  if (!engine.stops.selected)
+    return noAction();
+  int64_t index = indexOf(engine, engine.stops.selected);
+  // A stop is inside the actions around the innermost one.
+  bool inside = engine.stops.inside || index > 0;
+  return answerInFork(
+      [&] { return describeAction(*engine.stops.selected, index, inside); });
+}
+ADBG_IR_REQUEST("action", getAction)
+
+/// context: the IR units of the selected action.
+static Answer getContext(Engine &engine) {
+  if (!engine.stops.selected)
+    return noAction();
+  return answerInFork(
+      [&] { return Object{{"units", describeUnits(*engine.stops.selected)}}; });
+}
+ADBG_IR_REQUEST("context", getContext)
+
+/// Sets `counts` to the changes of the running action of a frame.
+static void countChanges(const Engine &engine, const Frame &frame, bool nested,
+                         uint64_t (&counts)[changeKinds]) {
+  if (frame.kind == Kind::None)
+    return;
+  const ChangeLog &log = engine.observer.log;
+  if (!nested) {
+    for (uint64_t i = std::max(frame.tally.first, log.begin()); i < log.end();
+         ++i)
+      if (log[i].ordinal == frame.ordinal)
+        ++counts[unsigned(log[i].kind)];
+    return;
+  }
+  // The changes of a nested action are added to its parent's when it ends.
+  for (const Frame *f = engine.innermost; f; f = f->parent) {
+    for (unsigned kind = 0; kind < changeKinds; ++kind)
+      counts[kind] += f->tally.counts[kind];
+    if (f == &frame)
+      return;
+  }
+}
+
+/// changes: the changes of the selected action, oldest first.
+static Answer getChanges(Engine &engine, bool nested, int64_t count) {
+  const Frame *frame = engine.stops.selected;
+  if (!frame)
+    return noAction();
+  uint64_t counted[changeKinds] = {};
+  countChanges(engine, *frame, nested, counted);
+  uint64_t total = 0;
+  Object counts;
+  for (unsigned kind = 0; kind < changeKinds; ++kind) {
+    total += counted[kind];
+    if (counted[kind])
+      counts[textOf(static_cast<ChangeKind>(kind))] = int64_t(counted[kind]);
+  }
+  Array changes = describeChanges(*frame, engine.observer.log, nested, count);
+  uint64_t begin = engine.observer.log.begin();
+  int64_t forgotten =
+      begin > frame->tally.first ? begin - frame->tally.first : 0;
+  return Object{{"changes", std::move(changes)},
+                {"total", int64_t(total)},
+                {"counts", std::move(counts)},
+                {"forgotten", forgotten},
+                {"undated", 0}};
+}
+ADBG_IR_REQUEST("changes", getChanges, fields.boolean("nested", true),
+                fields.integerOr("count", 0, 1000))
+
+/// Removes the blanks that MLIR writes for options without a value.
+static std::string withoutEmptyOptions(StringRef text) {
+  std::string result;
+  char quote = 0;
+  for (char c : text) {
+    char last = result.empty() ? 0 : result.back();
+    if (!quote && c == ' ' && (last == ' ' || last == '{'))
+      continue;
+    if (quote ? c == quote : c == '"' || c == '\'')
+      quote = quote ? 0 : c;
+    result += c;
+  }
+  return result;
+}
+
+/// pipeline: the pass around the selected action as a textual pipeline.
+static Answer getPipeline(Engine &engine) {
+  const Frame *frame = engine.stops.selected;
+  frame = frame ? frame->passAround() : nullptr;
+  Operation *op = frame ? frame->op() : nullptr;
+  if (!op)
+    return RequestError(NoSuchUnit, "the action is not inside a pass");
+  std::string text;
+  raw_string_ostream os(text);
+  const_cast<Pass *>(frame->pass())->printAsTextualPipeline(os);
+  text = withoutEmptyOptions(text);
+  for (; op; op = op->getParentOp())
+    text.insert(0, op->getName().getStringRef() + "(").append(")");
+  return Object{{"text", text}};
+}
+ADBG_IR_REQUEST("pipeline", getPipeline)
 
 } // namespace adbg

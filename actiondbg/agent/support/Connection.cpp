@@ -10,8 +10,6 @@
 
 namespace adbg {
 
-volatile std::sig_atomic_t Connection::arrived = 0;
-
 // 16 MiB, see docs/protocol.md.
 static constexpr size_t maxLine = 16u << 20;
 
@@ -31,10 +29,6 @@ void endProcess() {
   exitAtOnce(1);
 }
 
-void (*Connection::onForce)() = nullptr;
-void (*Connection::onGone)() = nullptr;
-void (*Connection::onLost)() = nullptr;
-
 void Connection::gone(int error) {
   bool isLost = error == EBADF || error == ENOTSOCK;
   auto react = isLost ? onLost : onGone;
@@ -47,7 +41,6 @@ void Connection::gone(int error) {
   scanned = 0;
   react();
 }
-bool (*Connection::passesOn)() = nullptr;
 
 /// Whether the code at `address` may be changing the heap or the agent's state:
 /// code of the C library, of the dynamic loader or of the agent, or what the
@@ -247,16 +240,10 @@ Envelope Envelope::open(StringRef line) {
   return envelope;
 }
 
-Json resultMessage(Json id, Json result) {
-  return Object{
-      {"jsonrpc", "2.0"}, {"id", std::move(id)}, {"result", std::move(result)}};
-}
-
-Json errorMessage(Json id, const RequestError &error) {
-  return Object{
-      {"jsonrpc", "2.0"},
-      {"id", std::move(id)},
-      {"error", Object{{"code", error.code}, {"message", error.message}}}};
+Json answerMessage(Json id, StringRef kind, Json content) {
+  Object message{{"jsonrpc", "2.0"}, {"id", std::move(id)}};
+  message[kind] = std::move(content);
+  return message;
 }
 
 } // namespace adbg

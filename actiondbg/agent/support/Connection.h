@@ -30,6 +30,9 @@ struct RequestError {
   RequestError(int code, std::string message)
       : code(code), message(std::move(message)) {}
 };
+inline Json toJSON(const RequestError &error) {
+  return Object{{"code", error.code}, {"message", error.message}};
+}
 
 /// A line from the front end, parsed into method, id and parameters.
 struct Envelope {
@@ -43,8 +46,8 @@ struct Envelope {
   bool isInterrupt() const { return method == "interrupt"; }
 };
 
-Json resultMessage(Json id, Json result);
-Json errorMessage(Json id, const RequestError &error);
+/// Returns the answer to a request: `kind` is `result` or `error`.
+Json answerMessage(Json id, StringRef kind, Json content);
 
 /// The stream of messages to and from the front end. The tool ends when the
 /// front end closes the connection: nothing could answer its stops.
@@ -70,17 +73,17 @@ public:
 
   /// Whether data arrived since the tool was resumed. Read before each action,
   /// and set by a signal handler, so that it costs one load.
-  static volatile std::sig_atomic_t arrived;
+  static inline volatile std::sig_atomic_t arrived = 0;
 
   /// Called in the signal handler for a forced interrupt, which does not wait
   /// for the next action, at a moment when the heap is consistent.
-  static void (*onForce)();
+  static inline void (*onForce)() = nullptr;
   /// Called when the front end has ended; null if the process ends with it.
-  static void (*onGone)();
+  static inline void (*onGone)() = nullptr;
   /// Called when the tool has closed the socket, or taken its descriptor.
-  static void (*onLost)();
+  static inline void (*onLost)() = nullptr;
   /// Called in the signal handler: passes it on if another thread is to stop.
-  static bool (*passesOn)();
+  static inline bool (*passesOn)() = nullptr;
 
 private:
   /// `error`: of the call that failed; 0 at the end of the stream.

@@ -16,6 +16,14 @@ namespace adbg {
     syscall(SYS_exit_group, status);
 }
 
+/// Ends the process for lack of memory, and allocates none.
+[[noreturn]] inline void endWithoutMemory(const char *reason) {
+  for (const char *part : {"LLVM ERROR: out of memory\n", reason, "\n"})
+    if (write(2, part, strlen(part)) < 0)
+      break;
+  abort();
+}
+
 /// Ends the process by a signal, without the tool's handler and a core file.
 [[noreturn]] inline void dieOf(int number) {
   struct rlimit none = {0, 0};

@@ -83,28 +83,27 @@ const Array *Fields::array(StringRef key) {
   return result;
 }
 
-std::vector<std::string> Fields::texts(StringRef key) {
-  std::vector<std::string> result;
+template <typename T, typename Get>
+std::vector<T> Fields::list(StringRef key, StringRef expected, Get get) {
+  std::vector<T> result;
   if (const Array *list = array(key))
     for (const Json &one : *list) {
-      if (std::optional<StringRef> text = one.getAsString())
-        result.push_back(text->str());
+      if (auto value = (one.*get)())
+        result.push_back(T(*value));
       else
-        fail("the field '" + nameOf(key) + "' is not a list of strings");
+        wrong(key, expected);
     }
   return result;
 }
 
+std::vector<std::string> Fields::texts(StringRef key) {
+  return list<std::string>(key, "a list of strings", &Json::getAsString);
+}
+
 std::vector<int64_t> Fields::integers(StringRef key) {
-  std::vector<int64_t> result;
-  if (const Array *list = optional(key) ? array(key) : nullptr)
-    for (const Json &one : *list) {
-      if (std::optional<int64_t> number = one.getAsInteger())
-        result.push_back(*number);
-      else
-        fail("the field '" + nameOf(key) + "' is not a list of integers");
-    }
-  return result;
+  if (!optional(key))
+    return {};
+  return list<int64_t>(key, "a list of integers", &Json::getAsInteger);
 }
 
 void Fields::eachObject(StringRef key, function_ref<void(Fields &)> parse) {

@@ -74,6 +74,8 @@ public:
 private:
   const Json *get(StringRef key);
   void wrong(StringRef key, StringRef expected);
+  template <typename T, typename Get>
+  std::vector<T> list(StringRef key, StringRef expected, Get get);
 
   const Object &object;
   std::string where;

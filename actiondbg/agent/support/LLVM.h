@@ -4,20 +4,17 @@
 
 #include "mlir/Support/LLVM.h"
 #include "support/System.h"
+#include "llvm/Support/raw_ostream.h"
 
 /// Of a variable of static storage that has another value for each MLIR in the
 /// process, see detour/Instances.h. It is copied byte by byte.
 #define ADBG_OF_INSTANCE __attribute__((section("adbg_of_instance")))
 
-namespace llvm {
-class raw_fd_ostream;
-class raw_string_ostream;
-namespace json {
+namespace llvm::json {
 class Array;
 class Object;
 class Value;
-} // namespace json
-} // namespace llvm
+} // namespace llvm::json
 
 namespace adbg {
 
@@ -27,6 +24,22 @@ using llvm::raw_fd_ostream;
 using llvm::raw_string_ostream;
 using llvm::json::Array;
 using llvm::json::Object;
+
+/// Returns what an object prints.
+template <typename T, typename... Args>
+std::string printed(T &&object, Args &&...args) {
+  std::string text;
+  raw_string_ostream os(text);
+  object.print(os, std::forward<Args>(args)...);
+  return text;
+}
+
+/// Returns an object that is never destroyed: the tool may call the agent in
+/// static destructors, and its threads may outlive main.
+template <typename T> T &immortal() {
+  static T *one = new T;
+  return *one;
+}
 
 /// In the order of their texts. A text is looked up without a copy.
 template <typename Value>

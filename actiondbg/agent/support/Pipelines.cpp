@@ -231,14 +231,8 @@ PipelineError runPipeline(Operation *root, StringRef pipeline, bool forwards) {
       first = diagnostic.str();
     return success(!forwards);
   });
-  // A build with assertions refuses to load dialects while a pass manager runs.
-  unsigned outer = runningPassManagers;
-  for (unsigned i = 0; i < outer; ++i)
-    context->exitMultiThreadedExecution();
-  LogicalResult result = tool::runManager(manager.memory, root);
-  for (unsigned i = 0; i < outer; ++i)
-    context->enterMultiThreadedExecution();
-  if (succeeded(result))
+  LoadingDialects loading(context);
+  if (succeeded(tool::runManager(manager.memory, root)))
     return std::nullopt;
   return first.empty() ? "a pass failed without a message" : first;
 }

@@ -9,6 +9,24 @@ namespace adbg {
 /// The number of pass managers of the tool that run now, one inside the other.
 extern unsigned runningPassManagers;
 
+/// Lets MLIR load dialects, which a build with assertions refuses while a pass
+/// manager runs.
+class LoadingDialects {
+public:
+  explicit LoadingDialects(MLIRContext *context) : context(context) {
+    for (unsigned i = 0; i < outer; ++i)
+      context->exitMultiThreadedExecution();
+  }
+  ~LoadingDialects() {
+    for (unsigned i = 0; i < outer; ++i)
+      context->enterMultiThreadedExecution();
+  }
+
+private:
+  MLIRContext *context;
+  unsigned outer = runningPassManagers;
+};
+
 /// Why a pipeline cannot run or failed: part of a sentence.
 using PipelineError = std::optional<std::string>;
 

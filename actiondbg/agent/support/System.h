@@ -38,6 +38,7 @@
 #include <pthread.h>
 #include <ranges>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <sys/mman.h>

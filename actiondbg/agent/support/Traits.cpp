@@ -1,6 +1,5 @@
 #include "support/Traits.h"
 
-#include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/SymbolTable.h"
 

@@ -35,6 +35,18 @@ Operation *scopeOf(Operation *op);
 /// The outermost operation around `op`, or itself; null of null.
 Operation *rootOf(Operation *op);
 
+/// Returns the first operation in `root`, itself included, for which a test
+/// holds; null if there is none.
+template <WalkOrder order = WalkOrder::PreOrder, typename Test>
+Operation *firstIn(Operation *root, Test test) {
+  Operation *found = nullptr;
+  root->walk<order>([&](Operation *op) {
+    found = test(op) ? op : nullptr;
+    return found ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return found;
+}
+
 /// Cached properties of an operation name.
 struct NameFacts {
   /// Folding a constant returns its value: never an action. Known for names

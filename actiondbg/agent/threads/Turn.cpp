@@ -2,7 +2,7 @@
 #include "engine/Describe.h"
 #include "engine/Engine.h"
 #include "print/ValueKeys.h"
-#include "support/ReadFile.h"
+#include "support/OwnFiles.h"
 
 #include <linux/futex.h>
 #include <linux/membarrier.h>

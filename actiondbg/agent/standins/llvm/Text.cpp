@@ -1,7 +1,6 @@
 //===- Text.cpp - Numbers, hashes and patterns in text --------------------===//
 
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/GlobPattern.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/xxhash.h"
@@ -148,18 +147,6 @@ bool GlobPattern::match(StringRef text) const {
     at = ++taken;
   }
   return place == places.size();
-}
-
-//===----------------------------------------------------------------------===//
-// Errors that end the process
-//===----------------------------------------------------------------------===//
-
-void report_bad_alloc_error(const char *reason, bool) {
-  for (StringRef part : {StringRef("LLVM ERROR: out of memory\n"),
-                         StringRef(reason), StringRef("\n")})
-    if (::write(2, part.data(), part.size()) < 0)
-      break;
-  std::abort();
 }
 
 } // namespace llvm

@@ -1,7 +1,7 @@
 //===- raw_ostream.cpp - Streams of text ----------------------------------===//
 
 #include "llvm/Support/raw_ostream.h"
-#include "support/FileLimit.h"
+#include "support/OwnFiles.h"
 
 namespace llvm {
 
@@ -126,21 +126,6 @@ void raw_fd_ostream::write_impl(const char *text, size_t size) {
 
 raw_fd_ostream &errs() {
   static auto *stream = new raw_fd_ostream(2, false, /*isUnbuffered=*/true);
-  return *stream;
-}
-
-namespace {
-class NullStream : public raw_ostream {
-  void write_impl(const char *, size_t) override {}
-  uint64_t current_pos() const override { return 0; }
-
-public:
-  NullStream() : raw_ostream(/*isUnbuffered=*/true) {}
-};
-} // namespace
-
-raw_ostream &nulls() {
-  static auto *stream = new NullStream;
   return *stream;
 }
 

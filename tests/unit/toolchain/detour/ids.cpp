@@ -6,8 +6,6 @@
 
 using adbg::ids;
 
-void llvm::report_bad_alloc_error(const char *, bool) { abort(); }
-
 static mlir::Operation *at(uint64_t address) {
   return reinterpret_cast<mlir::Operation *>(address);
 }

@@ -105,29 +105,15 @@ auto dyn_cast_if_present(const From &from) {
 }
 
 /// Functions of the tool return it, as one bool.
-struct [[nodiscard]] LogicalResult {
-  static LogicalResult success(bool isSuccess = true) {
-    return LogicalResult(isSuccess);
-  }
-  static LogicalResult failure(bool isFailure = true) {
-    return LogicalResult(!isFailure);
-  }
-  constexpr bool succeeded() const { return isSuccess; }
-  constexpr bool failed() const { return !isSuccess; }
-
-private:
-  explicit LogicalResult(bool isSuccess) : isSuccess(isSuccess) {}
-
-  bool isSuccess;
-};
+enum class [[nodiscard]] LogicalResult : bool { Failure, Success };
 
 inline LogicalResult success(bool isSuccess = true) {
-  return LogicalResult::success(isSuccess);
+  return static_cast<LogicalResult>(isSuccess);
 }
-inline LogicalResult failure(bool isFailure = true) {
-  return LogicalResult::failure(isFailure);
+inline LogicalResult failure() { return LogicalResult::Failure; }
+inline bool succeeded(LogicalResult result) {
+  return static_cast<bool>(result);
 }
-inline bool succeeded(LogicalResult result) { return result.succeeded(); }
-inline bool failed(LogicalResult result) { return result.failed(); }
+inline bool failed(LogicalResult result) { return !succeeded(result); }
 
 } // namespace llvm

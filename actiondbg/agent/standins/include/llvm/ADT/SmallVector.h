@@ -1,4 +1,4 @@
-//===- SmallVector.h - Vectors with room inside -----------------*- C++ -*-===//
+//===- SmallVector.h - Vectors with room inside, and sequences --*- C++ -*-===//
 
 #pragma once
 
@@ -134,4 +134,78 @@ public:
   SmallVector() : SmallVectorImpl<T>(inner) {}
 };
 
+/// Crosses into the tool: an address and a length.
+template <typename T> class ArrayRef {
+  const T *start = nullptr;
+  size_t length = 0;
+
+public:
+  using value_type = T;
+  using iterator = const T *;
+  using const_iterator = const T *;
+  using size_type = size_t;
+
+  constexpr ArrayRef() = default;
+  constexpr ArrayRef(const T &one) : start(&one), length(1) {}
+  constexpr ArrayRef(const T *data, size_t size) : start(data), length(size) {}
+  constexpr ArrayRef(const T *from, const T *to)
+      : start(from), length(to - from) {}
+  ArrayRef(const SmallVectorImpl<T> &values)
+      : start(values.data()), length(values.size()) {}
+  template <typename Allocator>
+  ArrayRef(const std::vector<T, Allocator> &values)
+      : start(values.data()), length(values.size()) {}
+  template <size_t size>
+  constexpr ArrayRef(const std::array<T, size> &values)
+      : start(values.data()), length(size) {}
+  template <size_t size>
+  constexpr ArrayRef(const T (&values)[size]) : start(values), length(size) {}
+#pragma GCC diagnostic push
+#if !defined(__clang__)
+// The values live to the end of the full expression, as the arguments of a call
+// do.
+#pragma GCC diagnostic ignored "-Winit-list-lifetime"
+#endif
+  constexpr ArrayRef(std::initializer_list<T> values)
+      : start(values.begin()), length(values.size()) {}
+#pragma GCC diagnostic pop
+  /// An array of pointers to what is not const, as one of const.
+  template <typename U, typename = std::enable_if_t<
+                            !std::is_same_v<U, T> &&
+                            std::is_convertible_v<U *const *, T const *>>>
+  ArrayRef(ArrayRef<U *> values)
+      : start(values.data()), length(values.size()) {}
+
+  constexpr const T *data() const { return start; }
+  constexpr size_t size() const { return length; }
+  constexpr bool empty() const { return !length; }
+  constexpr iterator begin() const { return start; }
+  constexpr iterator end() const { return start + length; }
+  const T &front() const { return start[0]; }
+  const T &operator[](size_t index) const { return start[index]; }
+  ArrayRef slice(size_t from, size_t size) const {
+    return {start + from, size};
+  }
+  ArrayRef drop_front(size_t size = 1) const {
+    return {start + size, length - size};
+  }
+  ArrayRef drop_back(size_t size = 1) const { return {start, length - size}; }
+  ArrayRef take_front(size_t size = 1) const {
+    return size >= length ? *this : drop_back(length - size);
+  }
+  bool equals(ArrayRef other) const {
+    return std::equal(begin(), end(), other.begin(), other.end());
+  }
+};
+
+template <typename T> bool operator==(ArrayRef<T> a, ArrayRef<T> b) {
+  return a.equals(b);
+}
+
 } // namespace llvm
+
+template <typename T>
+inline constexpr bool std::ranges::enable_view<llvm::ArrayRef<T>> = true;
+template <typename T>
+inline constexpr bool std::ranges::enable_borrowed_range<llvm::ArrayRef<T>> =
+    true;

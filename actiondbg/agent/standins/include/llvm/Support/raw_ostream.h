@@ -144,7 +144,6 @@ public:
 
 /// Standard error, unbuffered.
 raw_fd_ostream &errs();
-raw_ostream &nulls();
 
 /// Writes to a string, which is always up to date.
 class raw_string_ostream : public raw_ostream {

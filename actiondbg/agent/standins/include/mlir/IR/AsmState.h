@@ -37,20 +37,12 @@ public:
                          const OpPrintingFlags &flags = OpPrintingFlags(),
                          LocationMap *lines = nullptr)
       : isGeneric(flags.shouldPrintGenericOpForm()) {
-    if (adbg::tool::makeState && adbg::Layout::offsets.canPrint)
-      adbg::tool::makeState(memory, op, flags.asTool(),
-                            lines ? lines->asTool() : nullptr, nullptr);
-    else
-      isEmpty = true;
+    make(adbg::tool::makeState, op, flags, lines ? lines->asTool() : nullptr);
   }
   ADBG_STAND_IN AsmState(MLIRContext *context,
                          const OpPrintingFlags &flags = OpPrintingFlags())
       : isGeneric(flags.shouldPrintGenericOpForm()) {
-    if (adbg::tool::makeContextState && adbg::Layout::offsets.canPrint)
-      adbg::tool::makeContextState(memory, context, flags.asTool(), nullptr,
-                                   nullptr);
-    else
-      isEmpty = true;
+    make(adbg::tool::makeContextState, context, flags, nullptr);
   }
   ADBG_STAND_IN ~AsmState() {
     if (!isEmpty && adbg::tool::endState)
@@ -68,6 +60,14 @@ public:
   void *asTool() { return isEmpty ? nullptr : memory; }
 
 private:
+  template <typename Make, typename Of>
+  ADBG_STAND_IN void make(Make *function, Of *of, const OpPrintingFlags &flags,
+                          void *lines) {
+    isEmpty = !function || !adbg::Layout::offsets.canPrint;
+    if (!isEmpty)
+      function(memory, of, flags.asTool(), lines, nullptr);
+  }
+
   // 8 bytes in LLVM 19 to 22.
   alignas(16) char memory[128] = {};
   bool isGeneric;

@@ -10,22 +10,35 @@
 
 namespace mlir {
 
-class Type {
+/// A handle of an object of the tool: one pointer.
+template <typename Derived, typename Pointed> class Handle {
 public:
-  constexpr Type() = default;
-  Type(std::nullptr_t) {}
+  using ImplType = Pointed;
 
-  static Type getFromOpaquePointer(const void *pointer) {
-    Type type;
-    type.impl = pointer;
-    return type;
+  constexpr Handle(const Pointed *impl = nullptr)
+      : impl(const_cast<Pointed *>(impl)) {}
+
+  static Derived getFromOpaquePointer(const void *pointer) {
+    return Derived(static_cast<const Pointed *>(pointer));
   }
 
   explicit operator bool() const { return impl; }
-  bool operator!() const { return !impl; }
-  bool operator==(Type other) const { return impl == other.impl; }
+  friend bool operator==(const Handle &a, const Handle &b) {
+    return a.impl == b.impl;
+  }
 
   const void *getAsOpaquePointer() const { return impl; }
+  Pointed *getImpl() const { return impl; }
+
+protected:
+  Pointed *impl;
+};
+
+struct TypeStorage;
+
+class Type : public Handle<Type, TypeStorage> {
+public:
+  using Handle::Handle;
 
   ADBG_STAND_IN void print(raw_ostream &os) const {
     if (impl && adbg::tool::printType && adbg::Layout::offsets.canPrint)
@@ -34,9 +47,6 @@ public:
       os << "<<NULL TYPE>>";
   }
   ADBG_STAND_IN inline void print(raw_ostream &os, AsmState &state) const;
-
-private:
-  const void *impl = nullptr;
 };
 
 inline raw_ostream &operator<<(raw_ostream &os, Type type) {
@@ -44,24 +54,9 @@ inline raw_ostream &operator<<(raw_ostream &os, Type type) {
   return os;
 }
 
-class Attribute {
+class Attribute : public Handle<Attribute, adbg::AttributeStorage> {
 public:
-  using ImplType = adbg::AttributeStorage;
-
-  constexpr Attribute() = default;
-  Attribute(std::nullptr_t) {}
-  Attribute(const ImplType *impl) : impl(const_cast<ImplType *>(impl)) {}
-
-  static Attribute getFromOpaquePointer(const void *pointer) {
-    return Attribute(static_cast<const ImplType *>(pointer));
-  }
-
-  explicit operator bool() const { return impl; }
-  bool operator!() const { return !impl; }
-  bool operator==(Attribute other) const { return impl == other.impl; }
-
-  const void *getAsOpaquePointer() const { return impl; }
-  ImplType *getImpl() const { return impl; }
+  using Handle::Handle;
 
   ADBG_STAND_IN void print(raw_ostream &os, bool elideType = false) const {
     if (impl && adbg::tool::printAttribute && adbg::Layout::offsets.canPrint)
@@ -71,9 +66,6 @@ public:
   }
   ADBG_STAND_IN inline void print(raw_ostream &os, AsmState &state,
                                   bool elideType = false) const;
-
-protected:
-  ImplType *impl = nullptr;
 };
 
 inline raw_ostream &operator<<(raw_ostream &os, Attribute attribute) {
@@ -137,18 +129,20 @@ public:
   bool empty() const { return getValue().empty(); }
 
   /// Names are unique in a context: a known one is compared by its address.
-  Attribute get(StringAttr name) const {
+  template <typename Name> Attribute get(const Name &name) const {
     for (const NamedAttribute &one : getValue())
       if (one.getName() == name)
-        return one.getValue();
-    return nullptr;
-  }
-  Attribute get(StringRef name) const {
-    for (const NamedAttribute &one : getValue())
-      if (one.getName().getValue() == name)
         return one.getValue();
     return nullptr;
   }
 };
 
 } // namespace mlir
+
+template <typename T>
+  requires requires(const T &handle) { handle.getAsOpaquePointer(); }
+struct std::hash<T> {
+  size_t operator()(const T &handle) const {
+    return std::hash<const void *>()(handle.getAsOpaquePointer());
+  }
+};

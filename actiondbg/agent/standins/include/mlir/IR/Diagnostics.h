@@ -7,7 +7,7 @@
 
 #pragma once
 
-#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OperationSupport.h"
 
 namespace mlir {
 

@@ -13,24 +13,13 @@ public:
 };
 
 /// A location that is never null.
-class Location {
+class Location : public Handle<Location, adbg::AttributeStorage> {
 public:
-  Location(LocationAttr loc) : impl(loc) {}
-  Location(const LocationAttr::ImplType *impl) : impl(impl) {}
-
-  static Location getFromOpaquePointer(const void *pointer) {
-    return Location(static_cast<const LocationAttr::ImplType *>(pointer));
-  }
+  using Handle::Handle;
+  Location(LocationAttr loc) : Handle(loc.getImpl()) {}
 
   operator LocationAttr() const { return impl; }
-  bool operator==(Location other) const { return impl == other.impl; }
-
-  const void *getAsOpaquePointer() const { return impl.getAsOpaquePointer(); }
-  LocationAttr::ImplType *getImpl() const { return impl.getImpl(); }
-  void print(raw_ostream &os) const { impl.print(os); }
-
-private:
-  LocationAttr impl;
+  void print(raw_ostream &os) const { LocationAttr(impl).print(os); }
 };
 
 /// A kind of location, recognized by the name of its class.
@@ -121,9 +110,3 @@ inline bool isStrictFileLineColLoc(Location loc) {
 }
 
 } // namespace mlir
-
-template <> struct std::hash<mlir::Location> {
-  size_t operator()(mlir::Location location) const {
-    return std::hash<const void *>()(location.getAsOpaquePointer());
-  }
-};

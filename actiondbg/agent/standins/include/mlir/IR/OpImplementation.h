@@ -80,10 +80,7 @@ private:
     if (!attribute)
       return nullptr;
     // Those of other dialects are printed with a name.
-    std::string text;
-    llvm::raw_string_ostream os(text);
-    attribute.print(os);
-    if (!StringRef(os.str()).starts_with("("))
+    if (!StringRef(adbg::printed(attribute)).starts_with("("))
       return nullptr;
     return adbg::tool::typeIn(&attribute);
   }

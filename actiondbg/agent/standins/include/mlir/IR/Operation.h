@@ -8,7 +8,6 @@
 #pragma once
 
 #include "layout/Layout.h"
-#include "layout/List.h"
 #include "mlir/IR/OperationSupport.h"
 
 namespace llvm {
@@ -81,7 +80,12 @@ public:
   Block *getBlock() const { return block; }
   inline Region *getParentRegion() const;
   ADBG_STAND_IN inline Operation *getParentOp() const;
-  inline bool isProperAncestor(Operation *other) const;
+  bool isProperAncestor(Operation *other) const {
+    while ((other = other->getParentOp()))
+      if (other == this)
+        return true;
+    return false;
+  }
   bool isAncestor(Operation *other) const {
     return this == other || isProperAncestor(other);
   }
@@ -95,7 +99,7 @@ public:
       return {};
     return {storage().operands, storage().count};
   }
-  llvm::MutableArrayRef<OpOperand> getOpOperands() const {
+  std::span<OpOperand> getOpOperands() const {
     ArrayRef<OpOperand> all = operandArray();
     return {const_cast<OpOperand *>(all.data()), all.size()};
   }
@@ -139,7 +143,7 @@ public:
   }
 
   unsigned getNumSuccessors() const { return numSuccs; }
-  llvm::MutableArrayRef<BlockOperand> getBlockOperands() const {
+  std::span<BlockOperand> getBlockOperands() const {
     return {reinterpret_cast<BlockOperand *>(behindProperties()), numSuccs};
   }
   std::vector<Block *> getSuccessors() const {
@@ -237,8 +241,10 @@ public:
   void setSuccessor(Block *block, unsigned index) {
     getBlockOperands()[index].set(block);
   }
-  ADBG_STAND_IN inline void moveBefore(Block *block,
-                                       adbg::ListIterator<Operation> place);
+  ADBG_STAND_IN void moveBefore(Block *block,
+                                adbg::ListIterator<Operation> place) {
+    adbg::tool::moveOperation(this, block, place.getNodePtr());
+  }
   ADBG_STAND_IN void remove() { adbg::tool::removeOperation(this); }
   ADBG_STAND_IN void erase() { adbg::tool::eraseOperation(this); }
   ADBG_STAND_IN void dropAllReferences() { adbg::tool::dropReferencesOf(this); }
@@ -329,19 +335,16 @@ public:
   }
 
   iterator begin() {
-    return iterator(LLVM_LIKELY(adbg::Layout::offsets.hasRegions)
-                        ? operations()->next
-                        : operations());
+    return iterator(LLVM_LIKELY(adbg::Layout::offsets.hasRegions) ? list()->next
+                                                                  : list());
   }
-  iterator end() { return iterator(operations()); }
+  iterator end() { return iterator(list()); }
   bool empty() { return begin() == end(); }
   /// The list of operations.
   Block &getOperations() { return *this; }
   size_t size() { return std::distance(begin(), end()); }
   Operation &front() { return *begin(); }
-  Operation &back() {
-    return *static_cast<Operation *>(operations()->getPrev());
-  }
+  Operation &back() { return *static_cast<Operation *>(list()->getPrev()); }
 
   ArrayRef<BlockArgument> getArguments() const {
     if (LLVM_UNLIKELY(!adbg::Layout::offsets.hasValues))
@@ -376,8 +379,10 @@ public:
   ADBG_STAND_IN void eraseArguments(unsigned first, unsigned count) {
     adbg::tool::eraseArguments(this, first, count);
   }
-  ADBG_STAND_IN inline void moveBefore(Region *region,
-                                       adbg::ListIterator<Block> place);
+  ADBG_STAND_IN void moveBefore(Region *region,
+                                adbg::ListIterator<Block> place) {
+    adbg::tool::moveBlock(this, region, place.getNodePtr());
+  }
   ADBG_STAND_IN void dropAllReferences() {
     for (Operation &op : *this)
       op.dropAllReferences();
@@ -400,7 +405,7 @@ private:
     auto *address = reinterpret_cast<const char *>(this) + offset;
     return reinterpret_cast<T *>(const_cast<char *>(address));
   }
-  adbg::ListNode *operations() const {
+  adbg::ListNode *list() const {
     return at<adbg::ListNode>(adbg::Layout::offsets.blockOperations);
   }
 
@@ -441,12 +446,12 @@ public:
     return false;
   }
 
-  iterator begin() { return iterator(blocks()->next); }
-  iterator end() { return iterator(blocks()); }
+  iterator begin() { return iterator(list()->next); }
+  iterator end() { return iterator(list()); }
   reverse_iterator rend() { return reverse_iterator(begin()); }
-  bool empty() { return blocks()->next == blocks(); }
+  bool empty() { return list()->next == list(); }
   Block &front() { return *begin(); }
-  Block &back() { return *static_cast<Block *>(blocks()->getPrev()); }
+  Block &back() { return *static_cast<Block *>(list()->getPrev()); }
   ArrayRef<BlockArgument> getArguments() {
     return empty() ? ArrayRef<BlockArgument>() : front().getArguments();
   }
@@ -459,7 +464,7 @@ private:
     auto *address = reinterpret_cast<const char *>(this) + offset;
     return reinterpret_cast<T *>(const_cast<char *>(address));
   }
-  adbg::ListNode *blocks() const {
+  adbg::ListNode *list() const {
     return at<adbg::ListNode>(adbg::Layout::offsets.regionBlocks);
   }
 };
@@ -468,28 +473,26 @@ private:
 // Members that need other classes
 //===----------------------------------------------------------------------===//
 
+namespace detail {
+/// An element of a block or a region, or null for the end of its list.
+template <typename T, typename Owner>
+T *elementAt(adbg::ListNode *node, const Owner *owner) {
+  bool isKnown = LLVM_LIKELY(adbg::Layout::offsets.hasRegions);
+  return isKnown && node != owner->list() ? static_cast<T *>(node) : nullptr;
+}
+} // namespace detail
+
 inline Region *Operation::getParentRegion() const {
   return block ? block->getParent() : nullptr;
 }
 inline Operation *Operation::getParentOp() const {
   return block ? block->getParentOp() : nullptr;
 }
-inline bool Operation::isProperAncestor(Operation *other) const {
-  while ((other = other->getParentOp()))
-    if (other == this)
-      return true;
-  return false;
-}
 inline Operation *Operation::getNextNode() const {
-  if (LLVM_UNLIKELY(!adbg::Layout::offsets.hasRegions))
-    return nullptr;
-  return next == block->operations() ? nullptr : static_cast<Operation *>(next);
+  return detail::elementAt<Operation>(next, block);
 }
 inline Operation *Operation::getPrevNode() const {
-  if (LLVM_UNLIKELY(!adbg::Layout::offsets.hasRegions))
-    return nullptr;
-  adbg::ListNode *prev = getPrev();
-  return prev == block->operations() ? nullptr : static_cast<Operation *>(prev);
+  return detail::elementAt<Operation>(getPrev(), block);
 }
 
 inline Operation *Block::getParentOp() const {
@@ -503,40 +506,17 @@ inline bool Block::isEntryBlock() const {
   return region && &region->front() == this;
 }
 inline Block *Block::getNextNode() const {
-  if (LLVM_UNLIKELY(!adbg::Layout::offsets.hasRegions))
-    return nullptr;
-  return next == getParent()->blocks() ? nullptr : static_cast<Block *>(next);
+  return detail::elementAt<Block>(next, getParent());
 }
 inline Block *Block::getPrevNode() const {
-  if (LLVM_UNLIKELY(!adbg::Layout::offsets.hasRegions))
-    return nullptr;
-  adbg::ListNode *prev = getPrev();
-  return prev == getParent()->blocks() ? nullptr : static_cast<Block *>(prev);
+  return detail::elementAt<Block>(getPrev(), getParent());
 }
 
 inline void BlockOperand::set(Block *block) {
   value = block;
   moveTo(block ? &block->firstUse : nullptr);
 }
-inline void Operation::moveBefore(Block *block,
-                                  adbg::ListIterator<Operation> place) {
-  adbg::tool::moveOperation(this, block, place.getNodePtr());
-}
-inline void Block::moveBefore(Region *region, adbg::ListIterator<Block> place) {
-  adbg::tool::moveBlock(this, region, place.getNodePtr());
-}
 
-inline Operation *OpResult::getOwner() const {
-  // The results precede their operation in descending order.
-  auto address = reinterpret_cast<uintptr_t>(impl);
-  constexpr unsigned most = detail::OpResultImpl::getMaxInlineResults();
-  unsigned number = getResultNumber();
-  address += number < most
-                 ? (number + 1) * sizeof(detail::OpResultImpl)
-                 : most * sizeof(detail::OpResultImpl) +
-                       (number - most + 1) * sizeof(detail::OutOfLineOpResult);
-  return reinterpret_cast<Operation *>(address);
-}
 inline Operation *Value::getDefiningOp() const {
   return OpResult::classof(*this) ? OpResult(*this).getOwner() : nullptr;
 }

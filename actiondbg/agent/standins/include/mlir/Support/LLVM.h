@@ -2,7 +2,6 @@
 
 #pragma once
 
-#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
@@ -14,22 +13,7 @@ class raw_ostream;
 
 namespace mlir {
 
-using llvm::ArrayRef;
-using llvm::cast;
-using llvm::dyn_cast;
-using llvm::dyn_cast_if_present;
-using llvm::failed;
-using llvm::failure;
-using llvm::function_ref;
-using llvm::isa;
-using llvm::isa_and_present;
-using llvm::LogicalResult;
-using llvm::raw_ostream;
-using llvm::SmallVector;
-using llvm::SmallVectorImpl;
-using llvm::StringRef;
-using llvm::succeeded;
-using llvm::success;
+using namespace llvm; // all that is used of it
 
 class AsmState;
 class Attribute;

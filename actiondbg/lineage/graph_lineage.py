@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -55,26 +55,40 @@ class GraphLineage(ABC):
         nested: bool | None = None,
     ) -> Tracking:
         graph, stages = self._graph(exact), self.stages
-        traces: dict[int, Trace] = {}
+        given = list(operations)
+        back = bool(given) and stages.index(to) < stages.index(given[0].stage)
+        asked = dict.fromkeys(
+            one.stage.nodes[index] for one in given for index in one.stage.asked(one.index, nested)
+        )
+        reached = graph.reach(*asked, back=back)
+        found = [
+            (one, at) for node, at in graph.nodes(reached).items() if (one := to.of_node(node))
+        ]
+        traces = {one.index: Trace(one, graph.way(reached, at)) for one, at in found}
+        lost: Iterable[int] = () if found else asked
+        if found and len(asked) > 1:
+            lost = self._lost(asked, to, exact, back)
         losses: dict[int, Loss] = {}
-        for operation in operations:
-            stage = operation.stage
-            back = stages.index(to) < stages.index(stage)
-            for index in stage.asked(operation.index, nested):
-                reached = graph.reach(stage.nodes[index], back=back)
-                points = graph.nodes(reached)
-                found = [one for node in points if (one := to.of_node(node))]
-                for one in found:
-                    way = graph.way(reached, points[one.node])
-                    known = traces.get(one.index)
-                    if known is None or len(way) < len(known.steps):
-                        traces[one.index] = Trace(one, way)
-                why = None if found else self.other_part(stage.nodes[index], to)
-                if why is not None:
-                    losses[stage.nodes[index]] = Loss(stage.nodes[index], why)
-                elif not found:
-                    losses |= {end: self.loss(end, back) for end in graph.ends(reached)}
+        for node in lost:
+            why = self.other_part(node, to)
+            if why is not None:
+                losses[node] = Loss(node, why)
+            else:
+                ends = graph.ends(graph.reach(node, back=back))
+                losses |= {end: self.loss(end, back) for end in ends}
         return Tracking(tuple(traces[at] for at in sorted(traces)), tuple(losses.values()))
+
+    def _lost(self, asked: Iterable[int], to: Stage, exact: bool, back: bool) -> list[int]:
+        """Return the operations of which no way leads to another stage."""
+        key = id(to), exact, back
+        if key not in self._leading:
+            self._leading[key] = self._graph(exact).leading(to.nodes, back=back)
+        return [node for node in asked if node not in self._leading[key]]
+
+    @cached_property
+    def _leading(self) -> dict[tuple[int, bool, bool], Container[int]]:
+        """By a stage, and how it is tracked to, the operations of which a way leads to it."""
+        return {}
 
     def relate(self, source: Stage, target: Stage, *, exact: bool = False) -> Relation:
         sure = self._keys(self.graph.exact, source, target)

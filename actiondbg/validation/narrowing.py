@@ -8,7 +8,7 @@ from pathlib import Path
 
 from actiondbg.analysis.textual_pipelines import Element, parse_pipeline
 from actiondbg.bisection.command_runner import CommandRunner
-from actiondbg.bisection.reduction.reduction import reduce_input
+from actiondbg.bisection.reduction import reduce_input
 from actiondbg.validation.contexts import in_module
 from actiondbg.validation.judgement import Judgement, Limits, Query
 from actiondbg.validation.steps import Step

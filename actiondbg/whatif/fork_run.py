@@ -13,7 +13,7 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.analysis.actions import ListedAction
-from actiondbg.bisection.trials.trial import RunningTrial
+from actiondbg.bisection.trial import RunningTrial
 from actiondbg.errors import AgentError, UsageError
 from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.stop import Stop

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from actiondbg.lineage.scanned_stage import scanned_stage
-from actiondbg.lineage.stage import Stage
+from actiondbg.lineage.stage import Stage, scanned_stage
 from tests.paths import ROOT
 
 # Between them regions, branches, symbols, attributes, implicit terminators and hidden bodies.

@@ -7,9 +7,9 @@ import random
 import numpy as np
 import pytest
 
-from actiondbg.lineage.evidence import EVIDENCES, Evidence
 from actiondbg.lineage.graph import Edges, LineageGraph
-from actiondbg.lineage.questions.ways import Ways
+from actiondbg.lineage.lineage import EVIDENCES, Evidence
+from actiondbg.lineage.questions.reasons import Ways
 from tests.fakes.lineage.lineage import FakeLineage, written_stage
 
 # @1 is cloned to @3; then @2 is merged into @1, which is replaced by @4.

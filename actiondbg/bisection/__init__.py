@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from actiondbg.bisection.api import bisect
-    from actiondbg.bisection.oracles.execute import Execute
-    from actiondbg.bisection.oracles.oracle import (
+    from actiondbg.bisection.oracles import (
         Command,
         Crash,
         Diagnostic,
+        Execute,
         FileCheck,
         Oracle,
         Verify,
@@ -38,11 +38,9 @@ __all__ = [
 ]
 
 _HOME = {
-    **dict.fromkeys(
-        ("Command", "Crash", "Diagnostic", "FileCheck", "Oracle", "Verify"), "oracles.oracle"
-    ),
+    **dict.fromkeys(__all__, "oracles"),
     **dict.fromkeys(("Entry", "Culprit", "Result"), "result"),
-    **dict.fromkeys(("Execute", "Compare"), "oracles.execute"),
+    "Compare": "oracles",
     "Progress": "progress",
     "bisect": "api",
 }

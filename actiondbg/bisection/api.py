@@ -1,37 +1,179 @@
-"""``actiondbg.bisect``: find the action that breaks a program."""
+"""``actiondbg.bisect``: find the action that breaks a program; and the folder of its results."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import gettempdir
 from typing import get_args
 
 import msgspec
 
 from actiondbg.bisection.bisection import Bisection, MakePool
-from actiondbg.bisection.candidates.filter import make_filter
-from actiondbg.bisection.oracles.oracle import Oracle, Predicate, make_oracle
-from actiondbg.bisection.output_folder import (
-    open_folder,
-    remove_if_empty,
-    remove_state,
-    write_folder,
-)
+from actiondbg.bisection.candidates import make_filter
+from actiondbg.bisection.cluster import make_dask_pool
+from actiondbg.bisection.oracles import Oracle, Predicate, make_oracle
 from actiondbg.bisection.progress import Progress, ProgressReporter, SearchLimit
-from actiondbg.bisection.reduction.reduction import reduce_input
+from actiondbg.bisection.reduction import reduce_input
+from actiondbg.bisection.report.content import Report, ToolFacts, read_text
+from actiondbg.bisection.report.html import html_report
+from actiondbg.bisection.report.markdown import markdown_report
+from actiondbg.bisection.reproducer.reproducer import Reproducer, ReproducerWriter
 from actiondbg.bisection.result import Result
 from actiondbg.bisection.task import BisectionTask
-from actiondbg.bisection.trials.cluster import make_dask_pool
-from actiondbg.bisection.trials.verdict_store import STATE_FILE, VerdictStore
 from actiondbg.bisection.verdict import Mode
+from actiondbg.bisection.verdict_store import STATE_FILE, VerdictStore, has_verdicts
 from actiondbg.errors import ActiondbgError, FileNotWritten, UsageError
+from actiondbg.support.atomic_directory import replaced_directory
+from actiondbg.support.atomic_write import make_free_folder
 from actiondbg.support.counts import counted
 from actiondbg.support.scratch_directory import make_directory, remove_directory
 from actiondbg.tool.command_line import copy_stdin, inspect_command_line
 from actiondbg.tool.program import command_words
+
+MARKDOWN, HTML = "report.md", "report.html"
+
+
+def open_folder(output: Path | None, tool: str, resume: bool) -> Path:
+    """Choose and create the folder; it must be empty or not exist, unless it is resumed.
+
+    Args:
+        output: the folder; None for ``bisect-TOOL`` here, with a number if that exists.
+        tool: the name of the tool.
+        resume: choose the folder of an earlier bisection instead: ``output``, or the newest.
+
+    Raises:
+        UsageError: the folder is not empty, or there is nothing to resume.
+        FileNotWritten: the folder cannot be created.
+    """
+    if resume:
+        return output if output is not None else _newest(tool)
+    if output is None:
+        return _made(make_free_folder, Path(f"bisect-{tool}"))
+    if output.is_dir() and any(output.iterdir()):
+        way = "--resume to continue it, or another --output"
+        if not (output / STATE_FILE).is_file():
+            way = "another --output"
+        raise UsageError(f"The folder {str(output)!r} is not empty: use {way}.")
+    return _made(_make, output)
+
+
+def remove_state(folder: Path) -> None:
+    """Remove the state file, because the bisection has ended, and the folder if it is empty."""
+    (folder / STATE_FILE).unlink(missing_ok=True)
+    with contextlib.suppress(OSError):
+        folder.rmdir()
+
+
+def remove_if_empty(folder: Path) -> None:
+    """Remove a state file without verdicts, and the folder if it is empty."""
+    if (folder / STATE_FILE).is_file() and not has_verdicts(folder / STATE_FILE):
+        (folder / STATE_FILE).unlink()
+    with contextlib.suppress(OSError):
+        folder.rmdir()
+
+
+def write_folder(
+    folder: Path, bisection: Bisection, result: Result, verdicts: VerdictStore
+) -> Reproducer:
+    """Write the report and the reproducer.
+
+    Args:
+        folder: replaced as a whole, if it is empty or was written by this function.
+        bisection: whose run the ordinals of the culprit's stack belong to.
+        result: of the bisection; with a culprit.
+        verdicts: on the outputs of the trials.
+
+    Raises:
+        UsageError: the result has no culprit.
+        FileNotWritten: the folder cannot be written, or has other contents.
+    """
+    culprit, task = result.culprit, bisection.task
+    if culprit is None:
+        raise UsageError("The bisection found no culprit, so there is nothing to reproduce.")
+    with replaced_directory(folder, MARKDOWN) as making:
+        try:
+            reproducer = ReproducerWriter(
+                result,
+                culprit,
+                task.oracle,
+                making,
+                bisection.frozen_tool,
+                bisection.setup,
+                bisection.tool,
+                task.env,
+                verdicts,
+                task.jobs or 1,
+            ).write()
+            report = _report(making, reproducer, bisection)
+            _write(making / MARKDOWN, markdown_report(report))
+            _write(making / HTML, html_report(report))
+        except OSError as error:
+            raise FileNotWritten(
+                f"The report in {str(folder)!r} cannot be written ({error.strerror}): free disk "
+                f"space there and in {gettempdir()!r}, and use --resume."
+            ) from error
+    return reproducer
+
+
+def _report(folder: Path, reproducer: Reproducer, bisection: Bisection) -> Report:
+    tool, oracle = bisection.tool, bisection.task.oracle
+    texts = (
+        read_text(folder, name, title, name in reproducer.generic)
+        for name, title in reproducer.ir.items()
+    )
+    reports = [
+        (MARKDOWN, "this report, to paste into an issue"),
+        (HTML, "the same, with colours"),
+    ]
+    return Report(
+        reproducer=replace(reproducer, files=[*reports, *reproducer.files]),
+        tool=ToolFacts(tool.path.name, tool.llvm() or "unknown", tool.build_id, tool.assertions()),
+        oracle=oracle.as_option(),
+        symptom=oracle.symptom,
+        texts=[text for text in texts if text is not None],
+    )
+
+
+def _write(file: Path, text: str) -> None:
+    # A file name on the command line may hold any bytes.
+    file.write_text(text, encoding="utf-8", errors="surrogateescape")
+
+
+def _made(make: Callable[[Path], Path], folder: Path) -> Path:
+    try:
+        return make(folder)
+    except OSError as error:
+        raise FileNotWritten(
+            f"The folder {str(folder)!r} cannot be created ({error.strerror}): name another with "
+            "--output."
+        ) from error
+
+
+def _make(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _newest(tool: str) -> Path:
+    states = [
+        *Path().glob(f"bisect-{tool}/{STATE_FILE}"),
+        *Path().glob(f"bisect-{tool}-*/{STATE_FILE}"),
+    ]
+    if not states:
+        raise UsageError(
+            f"There is no bisection of {tool} to resume here: name its folder with --output, or "
+            "leave --resume out."
+        )
+    return max(states, key=lambda file: file.stat().st_mtime).parent
+
+
+# --- bisect ---
+
 
 _REDUCTION_SECONDS = 1200.0
 # The time limit of a trial of the reduction, at least: the larger of these.

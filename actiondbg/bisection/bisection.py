@@ -15,22 +15,19 @@ import msgspec
 from actiondbg import protocol
 from actiondbg.bisection import messages
 from actiondbg.bisection.bounds import SearchSpace, StartSearch, evaluate_whole_run
-from actiondbg.bisection.candidates.record import Record
-from actiondbg.bisection.culprit_search import CulpritSearch, describe_culprit
+from actiondbg.bisection.candidates import Record
+from actiondbg.bisection.culprit_search import CulpritSearch, describe_culprit, smallest_set
+from actiondbg.bisection.evaluator import FlakyOracle, TrialEvaluator, TrialRunner
+from actiondbg.bisection.frozen_tool import FrozenTool
 from actiondbg.bisection.messages import NothingFound
-from actiondbg.bisection.minimal_sets import smallest_set
-from actiondbg.bisection.oracles.oracle import Evidence
+from actiondbg.bisection.oracles import Evidence
 from actiondbg.bisection.plain_runs import PlainRuns, PlainVerdicts
 from actiondbg.bisection.progress import LimitReached, ProgressReporter
 from actiondbg.bisection.result import Culprit, Result
 from actiondbg.bisection.task import BisectionTask
-from actiondbg.bisection.trials.evaluator import TrialEvaluator
-from actiondbg.bisection.trials.frozen_tool import FrozenTool
-from actiondbg.bisection.trials.pool import Pool, ThreadPool
-from actiondbg.bisection.trials.runner import FlakyOracle, TrialRunner
-from actiondbg.bisection.trials.trial import RunningTrial
-from actiondbg.bisection.trials.verdict_store import VerdictStore
+from actiondbg.bisection.trial import Pool, RunningTrial, ThreadPool
 from actiondbg.bisection.verdict import Milestone
+from actiondbg.bisection.verdict_store import VerdictStore
 from actiondbg.errors import ActiondbgError
 from actiondbg.process.stop import Stop
 from actiondbg.support.closeable import Closeable

@@ -7,13 +7,18 @@ from array import array
 from dataclasses import dataclass, field
 
 from actiondbg.bisection import messages
-from actiondbg.bisection.candidates.record import Record, RecordedAction
-from actiondbg.bisection.candidates.schemes import Scheme, SchemeQueue, candidates_of
+from actiondbg.bisection.candidates import (
+    Record,
+    RecordedAction,
+    Scheme,
+    SchemeQueue,
+    candidates_of,
+)
+from actiondbg.bisection.evaluator import TrialEvaluator
 from actiondbg.bisection.messages import NothingFound
-from actiondbg.bisection.oracles.oracle import Evidence
-from actiondbg.bisection.search.binary import Interval
-from actiondbg.bisection.trials.evaluator import TrialEvaluator
-from actiondbg.bisection.trials.trial import Trial, TrialResult
+from actiondbg.bisection.oracles import Evidence
+from actiondbg.bisection.search import Interval
+from actiondbg.bisection.trial import Trial, TrialResult
 from actiondbg.bisection.verdict import Judgement
 
 # The limits of a trial, if the user gives none: the larger of these. A tool of which actions are

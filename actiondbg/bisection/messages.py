@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from actiondbg.bisection.candidates.record import RecordedAction
+from actiondbg.bisection.candidates import RecordedAction
 from actiondbg.bisection.result import Entry
 from actiondbg.bisection.verdict import Found, Judgement
 from actiondbg.support.counts import counted

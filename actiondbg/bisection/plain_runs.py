@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from actiondbg.bisection.command_runner import STDERR, STDOUT, Cancelled, CommandRunner
-from actiondbg.bisection.oracles.oracle import Evidence
+from actiondbg.bisection.evaluator import content_digest
+from actiondbg.bisection.oracles import Evidence
 from actiondbg.bisection.task import BisectionTask
-from actiondbg.bisection.trials.runner import content_digest
 from actiondbg.process.stop import exit_of
 from actiondbg.support.counts import counted
 from actiondbg.tool.address_layout import address_layout

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from actiondbg.bisection.candidates.filter import CandidateFilter
-from actiondbg.bisection.oracles.oracle import Oracle, OracleSetup
+from actiondbg.bisection.candidates import CandidateFilter
+from actiondbg.bisection.oracles import Oracle, OracleSetup
 from actiondbg.bisection.progress import SearchLimit
 from actiondbg.bisection.verdict import Mode
 from actiondbg.errors import ActiondbgError

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from actiondbg.bisection.api import bisect
-from actiondbg.bisection.oracles.oracle import Oracle, Predicate
+from actiondbg.bisection.oracles import Oracle, Predicate
 from actiondbg.bisection.progress import Progress
 from actiondbg.bisection.result import Result
 from actiondbg.comparison.runs import RunComparison

@@ -12,9 +12,8 @@ from itertools import islice
 from actiondbg.ir.tokens import RESULTS, escaped
 from actiondbg.ir.written_locations import split_location
 from actiondbg.lineage.lineage import Lineage
-from actiondbg.lineage.locations.source_range import UNKNOWN
-from actiondbg.lineage.performance.source_lines import places
-from actiondbg.lineage.stage import Operation, Stage
+from actiondbg.lineage.locations import UNKNOWN
+from actiondbg.lineage.stage import Operation, Stage, places
 from actiondbg.lineage.units import innermost
 
 _SHOWN = 3  # origins in a comment

@@ -1,15 +1,17 @@
-"""The edges of a lineage as columns, and the search along them."""
+"""The edges of a lineage as columns, the search along them, and the lineages that have them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from abc import ABC, abstractmethod
+from array import array
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from actiondbg.lineage.evidence import EVIDENCES, Evidence
-from actiondbg.lineage.lineage import Step
+from actiondbg.lineage.lineage import EVIDENCES, Evidence, Loss, Relation, Step, Trace, Tracking
+from actiondbg.lineage.stage import Operation, Stage
 from actiondbg.recording.format.arrow import Bools, Ints
 
 Span = tuple[int, int]  # of ordinals: those after the first, up to the last
@@ -79,11 +81,30 @@ class Edges(NamedTuple):
 
 
 class Adjacency:
-    """The edges by the operation at one end."""
+    """The edges by the operation at one end, their key.
 
-    def __init__(self, keys: Ints, count: int) -> None:
+    Args:
+        keys: the operation at that end of each edge.
+        others: the operation at the other end.
+        count: a number above those of all operations.
+    """
+
+    def __init__(self, keys: Ints, others: Ints, count: int) -> None:
         self.order = np.argsort(keys, kind="stable")
         self.starts = np.searchsorted(keys[self.order], np.arange(count + 1))
+        self._others = others
+
+    @cached_property
+    def columns(self) -> tuple[array[int], array[int], array[int]]:
+        """The edges, the operations at their other ends, and by operation where its edges begin.
+
+        A search that follows few edges at a time reads these faster than NumPy's arrays.
+        """
+        columns = self.order, self._others[self.order], self.starts
+        edges, others, starts = (
+            array("q", column.astype(np.int64).tobytes()) for column in columns
+        )
+        return edges, others, starts
 
     def edges_at(self, node: int) -> Ints:
         """Return the indices of the edges at an operation, in the order of time."""
@@ -98,17 +119,18 @@ class Adjacency:
 
 
 class Reached(NamedTuple):
-    """The operations to which ways lead from one.
+    """The operations to which ways lead from some.
 
     Args:
         back: whether the edges were followed from later to earlier operations.
-        last_edges: of each operation, the last edge of a shortest way; -1 for the start.
-        edges: all edges on the ways.
+        span: of the actions whose edges were followed; None for all.
+        last_edges: of each operation, the last edge of a shortest way; -1 for a start. Those that
+            are nearer to a start come first.
     """
 
     back: bool
+    span: Span | None
     last_edges: dict[int, int]
-    edges: list[int]
 
 
 class LineageGraph:
@@ -140,11 +162,11 @@ class LineageGraph:
 
     @cached_property
     def _forward(self) -> Adjacency:
-        return Adjacency(self._points.sources, self._points.size)
+        return Adjacency(self._points.sources, self._points.targets, self._points.size)
 
     @cached_property
     def _back(self) -> Adjacency:
-        return Adjacency(self._points.targets, self._points.size)
+        return Adjacency(self._points.targets, self._points.sources, self._points.size)
 
     def __len__(self) -> int:
         return len(self.edges)
@@ -169,37 +191,50 @@ class LineageGraph:
         """Whether anything was made from an operation."""
         return bool(len(self._forward.edges_at(node)))
 
-    def reach(self, start: int, *, back: bool, span: Span | None = None) -> Reached:
-        """Return all operations that a way leads to.
+    def reach(self, *starts: int, back: bool, span: Span | None = None) -> Reached:
+        """Return all operations that a way leads to from some.
 
         Args:
-            start: the number of an operation.
+            starts: the numbers of operations; of equally short ways, that from the first is found.
             back: follow the edges from later to earlier operations.
             span: follow the edges of these actions, and those without an action; None: all.
         """
+        selves = self._points.selves
+        points = [one for start in starts for one in selves(start)] if back else starts
+        return Reached(back, span, self._search(points, back, span))
+
+    def leading(self, to: Iterable[int], *, back: bool) -> Container[int]:
+        """Return the operations from which ``reach`` gets to one of some operations."""
         points = self._points
-        around = self._back if back else self._forward
-        ends = points.sources if back else points.targets
-        queue = points.selves(start) if back else [start]
-        found = dict.fromkeys(queue, -1)
-        followed: list[int] = []
+        ends = [one for node in to for one in points.selves(node)]
+        found = self._search(ends, not back, None)
+        return set(points.nodes[list(found)].tolist()) if back else found
+
+    def _search(self, points: Iterable[int], back: bool, span: Span | None) -> dict[int, int]:
+        """Return by point, the nearest first, the last edge of a shortest way; -1 for the ends."""
+        edges, others, firsts = (self._back if back else self._forward).columns
+        found = dict.fromkeys(points, -1)
+        queue = list(found)
         for point in queue:  # grows while it is iterated over
-            edges = around.edges_at(point)
-            if span is not None:
-                ordinals = self.edges.ordinals[points.edges[edges]]
-                is_within = (span[0] < ordinals) & (ordinals <= span[1])
-                edges = edges[is_within | (ordinals == 0)]
-            for edge in edges.tolist():
-                followed.append(edge)
-                end = int(ends[edge])
-                if end not in found:
-                    found[end] = edge
-                    queue.append(end)
-        return Reached(back, found, followed)
+            for at in range(firsts[point], firsts[point + 1]):
+                other, edge = others[at], edges[at]
+                if other not in found and (span is None or self._is_within(span, edge)):
+                    found[other] = edge
+                    queue.append(other)
+        return found
+
+    def _is_within(self, span: Span, edges: int | Ints) -> Bools:
+        """Return whether edges between points are of an action of a span, or of none."""
+        ordinals = self.edges.ordinals[self._points.edges[edges]]
+        return ((span[0] < ordinals) & (ordinals <= span[1])) | (ordinals == 0)
 
     def edges_of(self, reached: Reached) -> list[int]:
         """Return the edges on the ways, in the order of time."""
-        return np.unique(self._points.edges[reached.edges]).tolist()
+        around = self._back if reached.back else self._forward
+        _, edges = around.expand(np.fromiter(reached.last_edges, np.int64))
+        if reached.span is not None:
+            edges = edges[self._is_within(reached.span, edges)]
+        return np.unique(self._points.edges[edges]).tolist()
 
     def nodes(self, reached: Reached) -> dict[int, int]:
         """Return the operations that were reached, each with its point of the shortest way."""
@@ -299,7 +334,7 @@ class _Points(NamedTuple):
         np.minimum.at(first_out, edges.sources, times)
         is_merge = np.isin(edges.evidence, _TO_EARLIER)
         splits = np.flatnonzero(is_merge & (times < end) & (times > first_out[edges.targets]))
-        out = Adjacency(edges.sources, count)
+        out = Adjacency(edges.sources, edges.targets, count)
         targets = edges.targets.copy()
         nodes = list(range(count))
         selves: dict[tuple[int, ...], int] = {}
@@ -324,3 +359,124 @@ class _Points(NamedTuple):
             np.array(nodes, np.int64),
             later,
         )
+
+
+# --- lineages whose steps are the edges of a graph: of a recorded run, of a chain of tools ---
+
+
+def with_bodies(source: Stage, rows: Ints, columns: Ints, size: int) -> Ints:
+    """Return related pairs of operations, and pairs of the operations around the earlier ones.
+
+    An operation around others is related to what the operations in its body are related to, if it
+    has a body that answers for it.
+
+    Args:
+        source: the earlier stage.
+        rows: of each pair, the index in the earlier stage.
+        columns: of each pair, the index in the later stage.
+        size: the number of operations of the later stage.
+    """
+    around = np.asarray(source.parents, np.int64)
+    bodies = np.array([source.has_body(index) for index in range(len(source))], np.bool_)
+    parts: list[Ints] = []
+    while len(rows):
+        parts.append(rows * max(size, 1) + columns)
+        rows = around[rows]
+        # Beyond an operation without a body nothing answers for what is in it.
+        inside = (rows >= 0) & bodies[rows]
+        rows, columns = rows[inside], columns[inside]
+    return np.unique(np.concatenate(parts)) if parts else np.zeros(0, np.int64)
+
+
+class GraphLineage(ABC):
+    """A ``Lineage`` whose steps are the edges of a graph; its stages number operations alike."""
+
+    is_recorded = True
+
+    @property
+    @abstractmethod
+    def stages(self) -> Sequence[Stage]: ...
+
+    @cached_property
+    @abstractmethod
+    def graph(self) -> LineageGraph:
+        """All edges."""
+
+    @abstractmethod
+    def loss(self, node: int, back: bool) -> Loss:
+        """Describe an operation that nothing was made from, or, back, that has no origin."""
+
+    def other_part(self, node: int, stage: Stage) -> str | None:
+        """Return why an operation is not in a stage that has another part of a split input.
+
+        The reason is a ``why`` of ``Loss``; None if the stage has the part of the operation.
+        """
+        return None
+
+    def steps(self, *, exact: bool = False) -> Iterator[Step]:
+        return self._graph(exact).steps()
+
+    def _graph(self, exact: bool) -> LineageGraph:
+        return self.graph.exact if exact else self.graph
+
+    def track(
+        self,
+        operations: Iterable[Operation],
+        to: Stage,
+        *,
+        exact: bool = False,
+        nested: bool | None = None,
+    ) -> Tracking:
+        graph, stages = self._graph(exact), self.stages
+        given = list(operations)
+        back = bool(given) and stages.index(to) < stages.index(given[0].stage)
+        asked = dict.fromkeys(
+            one.stage.nodes[index] for one in given for index in one.stage.asked(one.index, nested)
+        )
+        reached = graph.reach(*asked, back=back)
+        found = [
+            (one, at) for node, at in graph.nodes(reached).items() if (one := to.of_node(node))
+        ]
+        traces = {one.index: Trace(one, graph.way(reached, at)) for one, at in found}
+        lost: Iterable[int] = () if found else asked
+        if found and len(asked) > 1:
+            lost = self._lost(asked, to, exact, back)
+        losses: dict[int, Loss] = {}
+        for node in lost:
+            why = self.other_part(node, to)
+            if why is not None:
+                losses[node] = Loss(node, why)
+            else:
+                ends = graph.ends(graph.reach(node, back=back))
+                losses |= {end: self.loss(end, back) for end in ends}
+        return Tracking(tuple(traces[at] for at in sorted(traces)), tuple(losses.values()))
+
+    def _lost(self, asked: Iterable[int], to: Stage, exact: bool, back: bool) -> list[int]:
+        """Return the operations of which no way leads to another stage."""
+        key = id(to), exact, back
+        if key not in self._leading:
+            self._leading[key] = self._graph(exact).leading(to.nodes, back=back)
+        return [node for node in asked if node not in self._leading[key]]
+
+    @cached_property
+    def _leading(self) -> dict[tuple[int, bool, bool], Container[int]]:
+        """By a stage, and how it is tracked to, the operations of which a way leads to it."""
+        return {}
+
+    def relate(self, source: Stage, target: Stage, *, exact: bool = False) -> Relation:
+        sure = self._keys(self.graph.exact, source, target)
+        every = sure if exact else self._keys(self.graph, source, target)
+        size = max(len(target), 1)
+        return Relation(
+            (every // size).tolist(), (every % size).tolist(), np.isin(every, sure).tolist()
+        )
+
+    @staticmethod
+    def _keys(graph: LineageGraph, source: Stage, target: Stage) -> Ints:
+        """Return the pairs of indices as numbers, ascending."""
+        rows, numbers = graph.pairs(np.asarray(source.nodes, np.int64))
+        places = np.full(graph.count, -1, np.int64)
+        places[np.asarray(target.nodes, np.int64)] = np.arange(len(target))
+        columns = places[numbers]
+        known = columns >= 0
+        return with_bodies(source, rows[known], columns[known], len(target))

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from actiondbg.errors import ActiondbgError, NoSuchUnit
 from actiondbg.ir.tokens import VALUE
-from actiondbg.lineage.locations.location_index import LocationIndex
+from actiondbg.lineage.locations import LocationIndex
 from actiondbg.lineage.recorded.lineage import RecordedLineage
-from actiondbg.lineage.selection import select
-from actiondbg.lineage.stage import Operation, Stage
+from actiondbg.lineage.stage import Operation, Stage, select
 from actiondbg.recording import open_recording
 from actiondbg.recording.session.operation_columns import OperationChanges
 from actiondbg.recording.session.session import RecordedSession

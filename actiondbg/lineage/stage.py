@@ -1,4 +1,4 @@
-"""Stages: the operations of one IR, in the order of its text."""
+"""Stages: the operations of one IR, in the order of its text, and those that users name."""
 
 from __future__ import annotations
 
@@ -6,12 +6,23 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from pathlib import PurePath
+from fnmatch import translate
+from functools import cached_property, lru_cache
+from pathlib import Path, PurePath
+from typing import NamedTuple
 
 from actiondbg.errors import UsageError
+from actiondbg.ir.tokens import CHARACTERS, RESULT, VALUE, symbol_name, unescaped
+from actiondbg.ir.tree.scanner import scan
 from actiondbg.ir.tree.tree import Tree, grouped
-from actiondbg.lineage.locations.source_range import Location
+from actiondbg.lineage.locations import (
+    Location,
+    LocationIndex,
+    LocationTable,
+    OwnLines,
+    SourceRange,
+    same_file,
+)
 
 _SHOWN = 12  # stages that a message names
 
@@ -213,3 +224,226 @@ def chosen_stage(stages: Sequence[Stage], text: str) -> Stage:
     names = [stage.name for stage in stages]
     some = ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
     raise UsageError(f"There is no stage {text!r} in this lineage: choose one of {some}.")
+
+
+# --- texts that no recording describes: dumps, and the modules of a log ---
+
+
+class ScannedStage(NamedTuple):
+    """A stage, and a sentence about what could not be read of its text; empty if all was."""
+
+    stage: Stage
+    note: str
+
+
+def scanned_stage(
+    text: str,
+    name: str,
+    *,
+    file: str | None = None,
+    first_node: int = 0,
+    partial: bool = False,
+) -> ScannedStage:
+    """Return the stage of a text.
+
+    Args:
+        text: the IR; several modules too.
+        name: what users call it.
+        file: its path, if users know it as a file: an operation without a location then has its
+            own line and column in that file, as MLIR's parser gives it.
+        first_node: the number of its first operation; the numbers of the others follow.
+        partial: use what can be read of a text whose brackets do not match.
+
+    Raises:
+        BrokenText: the brackets do not match.
+    """
+    scanned = scan(text, name, partial=partial)
+    own_lines = None if file is None else OwnLines(file, text, scanned.locations.offsets)
+    stage = Stage(
+        **vars(scanned.tree),
+        name=name,
+        nodes=range(first_node, first_node + len(scanned.tree)),
+        locations=LocationTable(scanned.locations, own_lines),
+    )
+    return ScannedStage(stage, scanned.note)
+
+
+# --- operations as users name them: a value, a symbol, a source line, or a name ---
+
+
+_PLACE = re.compile(r"(?P<file>.*?):(?P<line>\d+)(?::(?P<column>\d+))?")
+_VALUE = re.compile(rf"{VALUE}(?:#\d+)?")
+
+
+def select(stage: Stage, text: str, index: LocationIndex) -> list[Operation]:
+    """Return the operations of a stage that a text names, in the order of the stage.
+
+    Args:
+        stage: the operations.
+        text: a value ``%x``, also an argument of a block, for the operation around
+            the block; a symbol ``@f``; a place ``FILE:LINE`` or ``FILE:LINE:COLUMN`` of a source;
+            or the name of operations, such as ``linalg.matmul`` or ``linalg.*``.
+        index: of the locations of the stage.
+
+    Raises:
+        UsageError: it names no operation.
+    """
+    if text.startswith("%"):
+        found = _of_value(stage, text)
+    elif text.startswith("@"):
+        found = _of_symbol(stage, text)
+    elif place := _PLACE.fullmatch(text):
+        found = _at_place(stage, place, index)
+    else:
+        found = _of_name(stage, text)
+    if not found:
+        raise UsageError(_unknown(stage, text, index))
+    return found
+
+
+def _of_value(stage: Stage, text: str) -> list[Operation]:
+    if not _VALUE.fullmatch(text):
+        raise UsageError(f"Invalid value {text!r}: write a name such as %3 or %arg0.")
+    value = text.partition("#")[0]
+    found = stage.with_result(value)
+    if found:
+        return found
+    # Neither a first result: another one, or an argument. The text is searched once.
+    name = re.escape(value)
+    defines = re.compile(
+        rf"(?m)^[ \t]*(?:{RESULT},\s*)+{name}(?::\d+)?\s*[,=]|{name}\s*(?::(?!:)|=(?!=))"
+    )
+    owners = dict[int, None]()
+    for match in defines.finditer(stage.text):
+        line = stage.text.count("\n", 0, match.end()) + 1
+        owner = bisect_right(stage.lines, line) - 1
+        if owner >= 0:
+            owners[_around(stage, owner, line)] = None
+    return [stage[owner] for owner in owners]
+
+
+def _around(stage: Stage, index: int, line: int) -> int:
+    """Return the innermost operation around a line: a label stands in no operation before it."""
+    while stage.last_lines[index] < line and stage.parents[index] >= 0:
+        index = stage.parents[index]
+    return index
+
+
+def _of_symbol(stage: Stage, text: str) -> list[Operation]:
+    """Return the operations that a symbol names: as MLIR writes it, or without its quotes."""
+    for path in dict.fromkeys((symbol_name(text), text.replace("@", ""))):
+        *outer, last = path.split("::")
+        inside = outer[::-1]
+        found = [
+            operation
+            for operation in stage.with_symbol(last)
+            if [one.symbol for one in operation.around if one.symbol][: len(outer)] == inside
+        ]
+        if found:
+            return found
+    return []
+
+
+def _at_place(stage: Stage, place: re.Match[str], index: LocationIndex) -> list[Operation]:
+    file, line, column = place["file"], int(place["line"]), int(place["column"] or 0)
+    asked = SourceRange(file, line, column, line, column)
+    found = index.overlapping([asked])
+    # The lines of the dump itself, if its operations have locations in other files.
+    if not found and same_file(stage.name, file):
+        return stage.on_line(line)
+    return [stage[one] for one in sorted(found)]
+
+
+def _of_name(stage: Stage, text: str) -> list[Operation]:
+    if not set(text) & set("*?["):
+        return stage.named(text)
+    matches = re.compile(translate(text)).match
+    wanted = {name for name in set(stage.names) if matches(name)}
+    return [stage[at] for at, name in enumerate(stage.names) if name in wanted]
+
+
+def _unknown(stage: Stage, text: str, index: LocationIndex) -> str:
+    start = f"No operation of {stage.title}"
+    if text.startswith("%"):
+        return f"{start} defines {text}."
+    if text.startswith("@"):
+        return f"{start} defines the symbol {text}."
+    if _PLACE.fullmatch(text):
+        files = _some(index.files)
+        return f"{start} is at {text}: its locations are in {files}."
+    near = sorted({name for name in stage.names if _last_part(name) == _last_part(text)})
+    hint = f" Did you mean {near[0]}?" if near else ""
+    return f"{start} is named {text!r}: write %value, @symbol, FILE:LINE or a name.{hint}"
+
+
+def _last_part(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
+def _some(files: Sequence[str]) -> str:
+    return ", ".join(repr(file) for file in files[:3]) or "no file"
+
+
+# --- the lines of the file to which the locations of a stage point ---
+
+
+_FILE_AND_LINE = re.compile(rf'"({CHARACTERS})":(\d+):\d+')
+_ENOUGH = 0.9  # the part of the operations whose names have to be on their lines
+
+
+class SourceLines(NamedTuple):
+    """A text with the lines of operations in it.
+
+    Args:
+        name: the file, or the name of the stage.
+        lines: its lines.
+        of: by index of an operation, its line, from 1.
+    """
+
+    name: str
+    lines: list[str]
+    of: dict[int, int]
+
+
+@lru_cache(maxsize=65536)
+def places(location: Location) -> tuple[tuple[str, int], ...]:
+    """Return the files and lines that a location names, without duplicates; 0 is no line."""
+    found = ((unescaped(file), int(line)) for file, line in _FILE_AND_LINE.findall(location.text))
+    return tuple(dict.fromkeys(place for place in found if place[1]))
+
+
+def source_lines(stage: Stage) -> SourceLines:
+    """Return the file of the input if the locations of all operations point to it, else its IR.
+
+    A file that was changed since is not shown: the names of operations have to be on their lines.
+    """
+    own = SourceLines(stage.name, stage.text_lines, dict(enumerate(stage.lines)))
+    # A file need not have the module, and the custom form leaves bodies out, which then begin on
+    # the line of the operation before them.
+    shown = [
+        index
+        for index in range(len(stage))
+        if (not index or stage.lines[index] != stage.lines[index - 1])
+        and not stage.names[index].endswith("module")
+    ]
+    found = {index: places(location) for index, location in enumerate(stage.locations)}
+    files = {file for of_one in found.values() for file, _ in of_one}
+    if len(files) != 1:
+        return own
+    file = Path(files.pop())
+    try:
+        text = file.read_text(errors="replace").split("\n")
+    except OSError:
+        return own
+    lines = {index: of_one[0][1] for index, of_one in found.items() if len(of_one) == 1}
+    right = sum(
+        index in lines
+        and lines[index] <= len(text)
+        and _short_name(stage[index]) in text[lines[index] - 1]
+        for index in shown
+    )
+    return SourceLines(str(file), text, lines) if shown and right >= _ENOUGH * len(shown) else own
+
+
+def _short_name(operation: Operation) -> str:
+    return operation.name.rpartition(".")[2]

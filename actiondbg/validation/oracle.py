@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Lock
 
 from actiondbg.bisection.command_runner import CommandRunner
-from actiondbg.bisection.oracles.oracle import Oracle, OracleSetup
+from actiondbg.bisection.oracles import Oracle, OracleSetup
 from actiondbg.bisection.verdict import Judgement, Verdict
 from actiondbg.tool.command_line import is_file
 from actiondbg.validation.judgement import Limits, Query

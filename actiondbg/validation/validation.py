@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from actiondbg.analysis.pipeline import is_adaptor
 from actiondbg.analysis.textual_pipelines import Element, parse_pipeline
 from actiondbg.bisection.command_runner import CommandRunner
-from actiondbg.bisection.reduction.reduction import reduce_input
+from actiondbg.bisection.reduction import reduce_input
 from actiondbg.comparison.side import Side, run_side
 from actiondbg.errors import ActiondbgError
 from actiondbg.protocol.tags import CONVERSION_TAG, FOLD_TAG, ITERATION_TAG, PASS_TAG, PATTERN_TAG

@@ -16,9 +16,8 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.analysis.actions import ListedAction
-from actiondbg.bisection.oracles.oracle import Evidence, Oracle, OracleSetup, Predicate, make_oracle
-from actiondbg.bisection.trials.pool import ThreadPool
-from actiondbg.bisection.trials.trial import RunningTrial
+from actiondbg.bisection.oracles import Evidence, Oracle, OracleSetup, Predicate, make_oracle
+from actiondbg.bisection.trial import RunningTrial, ThreadPool
 from actiondbg.bisection.verdict import Judgement, Verdict
 from actiondbg.breakpoints.breakpoint import catches_on_wire
 from actiondbg.breakpoints.resolution import resolve_spec

@@ -150,7 +150,7 @@ def _file_of_origins(stage: Stage, origin: Stage, options: AnnotateOptions) -> s
 
 def _raised(stage: Stage, level: OriginLevel) -> Callable[[Operation], Operation]:
     """Return a function from an origin to the operation that is named instead of it."""
-    from actiondbg.lineage.performance.cost import outermost
+    from actiondbg.lineage.cost import outermost
     from actiondbg.lineage.stage import Operation
     from actiondbg.lineage.units import units_of
 

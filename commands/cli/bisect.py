@@ -42,7 +42,7 @@ def run(parser: LineParser[BisectCommandLine], argv: list[str]) -> int:
     options = parser.read(ours)
     if not tool:
         parser.error("the tool is missing: actiondbg bisect [options] -- TOOL ARGS...")
-    from actiondbg.bisection.output_folder import open_folder
+    from actiondbg.bisection.api import open_folder
 
     with parser.reported_usage():
         oracle = build_oracle(options)

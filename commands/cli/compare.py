@@ -26,7 +26,7 @@ from actiondbg.support.scratch_directory import make_scratch, remove_directory
 from actiondbg.tool.command_line import copy_stdin, inspect_command_line
 
 if TYPE_CHECKING:
-    from actiondbg.bisection.oracles.oracle import Oracle
+    from actiondbg.bisection.oracles import Oracle
     from actiondbg.comparison.decisive import Decisive
     from actiondbg.comparison.runs import RunComparison
     from actiondbg.comparison.side import Side

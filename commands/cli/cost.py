@@ -71,8 +71,8 @@ def run(parser: LineParser[CostOptions], argv: list[str]) -> int:
     options = parser.read_intermixed(ours)
     need_packages("actiondbg cost")
     from actiondbg.commands.render.lineage.cost import cost_lines, cost_object, cost_page
-    from actiondbg.lineage.performance.cost import attribute
-    from actiondbg.lineage.performance.profiles.file import read_profile
+    from actiondbg.lineage.cost import attribute
+    from actiondbg.lineage.profiles import read_profile
 
     with parser.reported_usage():
         if options.html is not None:

@@ -281,8 +281,7 @@ class _Answers:
         self._put("groups", groups_object(found), lambda: groups_lines(found, self._names, every))
 
     def _pictures(self) -> None:
-        from actiondbg.lineage.pictures.graph import picture
-        from actiondbg.lineage.pictures.graph_formats import picture_dot, picture_page, picture_svg
+        from actiondbg.lineage.pictures.graph import picture, picture_dot, picture_page, picture_svg
         from actiondbg.lineage.units import rolled_up
 
         options = self._options
@@ -338,7 +337,7 @@ class _Answers:
 
             write_file(path, matrix_page(matrix, left))
             return
-        from actiondbg.lineage.questions.matrix_table import matrix_table
+        from actiondbg.lineage.questions.matrix import matrix_table
         from actiondbg.recording.query.results import FORMATS
         from actiondbg.support.atomic_write import open_whole
 

@@ -16,7 +16,7 @@ from actiondbg.errors import ActiondbgError, UsageError
 
 if TYPE_CHECKING:
     from actiondbg.lineage.lineage import Lineage
-    from actiondbg.lineage.locations.location_index import LocationIndex
+    from actiondbg.lineage.locations import LocationIndex
     from actiondbg.lineage.stage import Operation, Stage
     from actiondbg.recording.recording import Recording
 
@@ -259,8 +259,8 @@ def chosen_operations(
     Raises:
         UsageError: a word names no operation.
     """
-    from actiondbg.lineage.locations.location_index import LocationIndex
-    from actiondbg.lineage.selection import select
+    from actiondbg.lineage.locations import LocationIndex
+    from actiondbg.lineage.stage import select
 
     if index is None:
         index = LocationIndex(stage.locations)
@@ -280,7 +280,7 @@ def chosen_operations(
 
 def _printed(stage: Stage, value: str) -> list[Operation]:
     """Return the operations whose result MLIR prints as a value that the text does not have."""
-    from actiondbg.lineage.dumps.parsed_operations import ParsedOperations
+    from actiondbg.lineage.dumps.operation_index import ParsedOperations
 
     if not value.startswith("%") or re.search(rf"{re.escape(value)}(?![\w$.-])", stage.text):
         return []

@@ -143,8 +143,8 @@ def _sections(source: Source, options: ReportOptions) -> list[str]:
         return sections
     from actiondbg.commands.cli.cost import modules_of
     from actiondbg.commands.render.lineage.cost import cost_section
-    from actiondbg.lineage.performance.cost import attribute
-    from actiondbg.lineage.performance.profiles.file import read_profile
+    from actiondbg.lineage.cost import attribute
+    from actiondbg.lineage.profiles import read_profile
     from actiondbg.lineage.recorded.lineage import RecordedLineage
 
     profile, lineage = read_profile(options.cost), RecordedLineage(source.recording)

@@ -135,7 +135,7 @@ def run(parser: LineParser[TrackOptions], argv: list[str]) -> int:
 
 def _run_shell(dumps: list[str], options: TrackOptions) -> int:
     from actiondbg.commands.cli.track_shell import run_shell
-    from actiondbg.lineage.dumps.dump_files import read_dumps
+    from actiondbg.lineage.dumps.dump_lineage import read_dumps
 
     found = read_dumps(dumps, remap=options.remap, partial=options.partial)
     for note in found.notes:
@@ -151,7 +151,7 @@ def _action(options: TrackOptions) -> str | None:
 def _answers(lineage: Lineage, options: TrackOptions) -> list[TrackAnswer]:
     from actiondbg.lineage.answer import answer
     from actiondbg.lineage.lineage import related
-    from actiondbg.lineage.locations.location_index import LocationIndex
+    from actiondbg.lineage.locations import LocationIndex
     from actiondbg.lineage.units import rolled_up
 
     first, other = lineage.stages[0], _stage(lineage, options.to)

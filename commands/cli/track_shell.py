@@ -12,10 +12,14 @@ from typing import TYPE_CHECKING, Any
 from actiondbg.commands import FAILED
 from actiondbg.commands.shell.prompt.history_file import HistoryFile, history_file
 from actiondbg.errors import ActiondbgError
-from actiondbg.lineage.dumps import index_functions
-from actiondbg.lineage.dumps.index_functions import Tracked
-from actiondbg.lineage.dumps.operation_index import IndexedOperation, OperationIndex
-from actiondbg.lineage.dumps.source_ranges import SourceLocation, SourceRanges
+from actiondbg.lineage.dumps import operation_index
+from actiondbg.lineage.dumps.operation_index import (
+    IndexedOperation,
+    OperationIndex,
+    SourceLocation,
+    SourceRanges,
+    Tracked,
+)
 from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
@@ -76,23 +80,23 @@ def shell_names(indices: list[OperationIndex]) -> dict[str, Any]:
 
         The sources of the operations in their regions are compared too.
         """
-        return index_functions.track_ops(ops, first, use_combined_src=True)
+        return operation_index.track_ops(ops, first, use_combined_src=True)
 
     def related(ops: Tracked) -> Operations:
         """Return the operations of the input with the source of others."""
-        return index_functions.track_ops(ops, first)
+        return operation_index.track_ops(ops, first)
 
     def show(ops: Tracked) -> None:
         """Print operations."""
-        print(index_functions.shown_ops(ops))
+        print(operation_index.shown_ops(ops))
 
     def src(ops: Tracked) -> None:
         """Print the source lines of operations."""
-        print(index_functions.shown_source(ops))
+        print(operation_index.shown_source(ops))
 
     def dump_infos(ops: Tracked, indent: int = 0, content: bool = False) -> None:
         """Print the names and the sources of operations; with content=True the source's text."""
-        print(index_functions.described_ops(ops, indent, content))
+        print(operation_index.described_ops(ops, indent, content))
 
     functions: list[Callable[..., object]] = [
         track_back,
@@ -100,15 +104,15 @@ def shell_names(indices: list[OperationIndex]) -> dict[str, Any]:
         show,
         src,
         dump_infos,
-        index_functions.track_ops,
-        index_functions.shrink_to_parents,
-        index_functions.shrink_to_children,
+        operation_index.track_ops,
+        operation_index.shrink_to_parents,
+        operation_index.shrink_to_children,
     ]
     if last is not None:
 
         def track(ops: Tracked, to: OperationIndex = last) -> Operations:
             """Return the operations of a later stage, by default the last, that others became."""
-            return index_functions.track_ops(ops, to)
+            return operation_index.track_ops(ops, to)
 
         functions.insert(0, track)
     text = _info(functions, indices)

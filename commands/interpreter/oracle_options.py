@@ -10,8 +10,7 @@ from actiondbg.commands.interpreter.options import Options, fields_of, flag, opt
 from actiondbg.errors import UsageError
 
 if TYPE_CHECKING:
-    from actiondbg.bisection.oracles.execute import Execute
-    from actiondbg.bisection.oracles.oracle import Oracle
+    from actiondbg.bisection.oracles import Execute, Oracle
 
 EntryResult = Literal["void", "i32", "i64", "f32"]
 _ORACLES = ("test", "filecheck", "crash", "verify", "diagnostic", "execute", "validate")
@@ -99,7 +98,7 @@ def optional_oracle(options: OracleOptions) -> Oracle | None:
 
 
 def _build(options: OracleOptions, given: str) -> Oracle:
-    from actiondbg.bisection.oracles.oracle import Command, Crash, Diagnostic, FileCheck, Verify
+    from actiondbg.bisection.oracles import Command, Crash, Diagnostic, FileCheck, Verify
 
     if options.execute:
         return _build_execute(options)
@@ -141,7 +140,7 @@ def _build_validate(options: OracleOptions) -> Oracle:
 
 
 def _build_execute(options: OracleOptions) -> Execute:
-    from actiondbg.bisection.oracles.execute import Execute
+    from actiondbg.bisection.oracles import Execute
 
     given = {name: getattr(options, name) for name in _EXECUTE_FIELDS}
     return Execute(

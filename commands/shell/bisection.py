@@ -101,7 +101,7 @@ def bisect(console: Console, options: BisectOptions) -> Bisected:
     """Find the action that makes the output bad, by runs of the tool that skip actions; write a
     report and a reproducer to a folder. The session itself is not affected.
     """
-    from actiondbg.bisection.output_folder import open_folder
+    from actiondbg.bisection.api import open_folder
 
     session = console.live_session()
     if options.test is not None:

@@ -80,8 +80,7 @@ class PictureOptions(TrackOptions):
 @LINEAGE.command("lineage", example="lineage @12 --svg lineage.svg")
 def lineage(console: Console, options: PictureOptions) -> PictureWritten:
     """Draw what an operation came from and became: from the input to the end of the run."""
-    from actiondbg.lineage.pictures.graph import picture
-    from actiondbg.lineage.pictures.graph_formats import picture_dot, picture_page, picture_svg
+    from actiondbg.lineage.pictures.graph import picture, picture_dot, picture_page, picture_svg
     from actiondbg.lineage.units import rolled_up
     from actiondbg.support.atomic_write import write_whole
 

@@ -9,8 +9,7 @@ import pytest
 
 pytest.importorskip("duckdb")
 
-from actiondbg.lineage.pictures.graph import picture
-from actiondbg.lineage.pictures.graph_formats import picture_page
+from actiondbg.lineage.pictures.graph import picture, picture_page
 from actiondbg.lineage.pictures.matrix_page import matrix_page
 from actiondbg.lineage.pictures.sankey import flows_title, sankey_page
 from actiondbg.lineage.questions.flows import flows

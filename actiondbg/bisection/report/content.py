@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from actiondbg.analysis.textual_pipelines import normalize_pipeline
-from actiondbg.bisection.reproducer.portable_command import command_text
 from actiondbg.bisection.reproducer.reproducer import Reproducer
 from actiondbg.bisection.reproducer.run import StepResult
 from actiondbg.bisection.reproducer.scripts import SKIPS
+from actiondbg.bisection.reproducer.strategies import command_text
 from actiondbg.bisection.result import Culprit, Entry, Result
 from actiondbg.process.crash import crash_cause, function_name
 from actiondbg.protocol.tags import CONVERSION_TAG, FOLD_TAG, PASS_TAG, PATTERN_TAG, STEP_TAG

@@ -9,9 +9,9 @@ from pathlib import Path
 from msgspec import structs
 
 from actiondbg import protocol
+from actiondbg.bisection.frozen_tool import FrozenTool
 from actiondbg.bisection.reproducer.strategies import AFTER, BEFORE, BEFORE_PASS
 from actiondbg.bisection.result import Culprit
-from actiondbg.bisection.trials.frozen_tool import FrozenTool
 from actiondbg.errors import ActiondbgError, ToolGone
 from actiondbg.ir.diff import Diff, make_diff
 from actiondbg.process.forked_tool import ForkedTool

@@ -15,18 +15,12 @@ from pathlib import Path
 from msgspec import structs
 
 from actiondbg.analysis.textual_pipelines import normalize_pipeline
-from actiondbg.bisection.oracles.oracle import Command as TestCommand
-from actiondbg.bisection.oracles.oracle import Oracle, OracleSetup
+from actiondbg.bisection.frozen_tool import FrozenTool
+from actiondbg.bisection.oracles import Command as TestCommand
+from actiondbg.bisection.oracles import Oracle, OracleSetup
 from actiondbg.bisection.plain_runs import PlainVerdicts
 from actiondbg.bisection.reproducer.ir_snapshots import IRSnapshots
-from actiondbg.bisection.reproducer.portable_command import (
-    CopiedFiles,
-    command_text,
-    located_command,
-    make_portable,
-)
-from actiondbg.bisection.reproducer.run import SCRIPT, ReproducerRun, StepResult
-from actiondbg.bisection.reproducer.schedule import find_in_schedule
+from actiondbg.bisection.reproducer.run import SCRIPT, ReproducerRun, StepResult, find_in_schedule
 from actiondbg.bisection.reproducer.scripts import (
     SESSION,
     SKIPS,
@@ -40,14 +34,17 @@ from actiondbg.bisection.reproducer.strategies import (
     AFTER,
     BEFORE,
     BEFORE_PASS,
+    CopiedFiles,
     StrategyFacts,
+    command_text,
     fallback_strategy,
+    located_command,
+    make_portable,
     skipping_strategy,
     strategies,
 )
 from actiondbg.bisection.result import Culprit, Result
-from actiondbg.bisection.trials.frozen_tool import FrozenTool
-from actiondbg.bisection.trials.verdict_store import VerdictStore
+from actiondbg.bisection.verdict_store import VerdictStore
 from actiondbg.protocol.tags import STEP_TAG
 from actiondbg.session.skip_file import Head, write_skips
 from actiondbg.support.counts import times

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from actiondbg.bisection.reproducer.portable_command import OUT
 from actiondbg.bisection.result import Entry, Result
 from actiondbg.bisection.verdict import Verdict
 from actiondbg.protocol.tags import FOLD_TAG, STEP_TAG
@@ -21,6 +20,7 @@ from actiondbg.tool.compilation_caches import COMPILING_ANEW
 
 Expected = Literal["good", "bad"]
 
+OUT = "\0out"  # in arguments: the file of the tool's output
 SESSION = "session.adb"
 SKIPS = "verdict.skips"
 

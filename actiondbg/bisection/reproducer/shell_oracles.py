@@ -7,19 +7,20 @@ import shlex
 import sys
 from pathlib import Path
 
-from actiondbg.bisection.oracles.execute import WITHOUT_SCHEDULES, Execute
-from actiondbg.bisection.oracles.oracle import (
+from actiondbg.bisection.oracles import (
     OUTPUT,
+    WITHOUT_SCHEDULES,
     Command,
     Crash,
     Diagnostic,
+    Execute,
     FileCheck,
     Oracle,
     Verify,
     with_variable,
 )
-from actiondbg.bisection.reproducer.portable_command import CopiedFiles
 from actiondbg.bisection.reproducer.scripts import ENDED_WELL, KILLED, ShellJudge
+from actiondbg.bisection.reproducer.strategies import CopiedFiles
 
 _LIBRARIES = "libmlir_runner_utils.so libmlir_c_runner_utils.so"
 

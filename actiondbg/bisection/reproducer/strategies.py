@@ -1,14 +1,254 @@
-"""Strategies to show the culprit with the stock tool alone, the most convincing one first."""
+"""Strategies to show the culprit with the stock tool alone, in another folder than its own."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+import os
+import re
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from actiondbg.analysis.textual_pipelines import continuations
-from actiondbg.bisection.reproducer.portable_command import PortableCommand, with_source
-from actiondbg.bisection.reproducer.scripts import Expected, Step
+from actiondbg.bisection.reproducer.scripts import OUT, Expected, Step
 from actiondbg.protocol.tags import PASS_TAG, PATTERN_TAG
+from actiondbg.tool.command_line import is_file
+
+# Options of the tool that reading and printing the same IR needs.
+_KEPT = (
+    "allow-unregistered-dialect",
+    "emit-bytecode",
+    "irdl-file",
+    "load-dialect-plugin",
+    "load-pass-plugin",
+    "no-implicit-module",
+    "verify-each",
+    "mlir-print-",
+    "mlir-elide-",
+    "mlir-use-nameloc-as-prefix",
+)
+_NOT_KEPT = ("mlir-print-ir-", "mlir-print-stacktrace", "mlir-print-debug-counter")
+_TOKEN = re.compile(r"""[^\s=,;|&<>(){}'"`$]+""")
+_ENDINGS = (".mlir", ".mlirbc", ".bc", ".fir", ".ll", ".f90", ".F90", ".f")
+_LARGEST = 64 << 20  # bytes of a file that is copied
+_SCRIPT = 1 << 16  # bytes of a script that are searched for the names of files beside it
+_ELF = b"\x7fELF"
+
+
+@dataclass
+class CopiedFiles:
+    """The files to copy, by their names in the folder.
+
+    Args:
+        base: the directory that paths are relative to.
+        files: name in the folder -> the original.
+    """
+
+    base: Path
+    files: dict[str, Path] = field(default_factory=dict[str, Path])
+
+    def add(self, path: Path, name: str | None = None) -> str:
+        """Add a file; return its name in the folder."""
+        known = next((name for name, other in self.files.items() if other == path), None)
+        if known is not None:
+            return known
+        wanted = name or path.name
+        stem, ending = os.path.splitext(wanted)
+        number = 1
+        while wanted in self.files or wanted in _RESERVED:
+            number += 1
+            wanted = f"{stem}-{number}{ending}"
+        self.files[wanted] = path
+        self._add_beside(path)
+        return wanted
+
+    def _add_beside(self, script: Path) -> None:
+        """Add the files beside a script that it names, such as those that it sources."""
+        for token in _TOKEN.findall(_script_text(script)):
+            name = token.rpartition("/")[2]
+            if not name.strip(".") or name in self.files or name in _RESERVED:
+                continue
+            beside = script.with_name(name)
+            if _is_copied(beside):
+                self.files[name] = beside
+                self._add_beside(beside)
+
+    def rewrite(self, word: str) -> str:
+        """Replace the names of files in a word, or in a shell command, by those of their copies.
+
+        The path of a file that cannot be copied becomes absolute.
+        """
+        return _TOKEN.sub(lambda match: self._renamed(match[0]), word)
+
+    def has_all_of(self, command: str) -> bool:
+        """Return whether a shell command seems to need no files but the copied ones.
+
+        It does not if a word of it, or of a copied script, is the name of anything else in the
+        directory that it runs in, or beside the script.
+        """
+        scripts = [file for file in self.files.values() if _script_text(file)]
+        texts = [(command, self.base)]
+        for script in scripts:
+            texts += [(_script_text(script), self.base), (_script_text(script), script.parent)]
+        return not any(
+            self._lacks(folder, token)
+            for text, folder in texts
+            for token in _TOKEN.findall(text)
+            if token.strip("./") and not os.path.isabs(token)
+        )
+
+    def _lacks(self, folder: Path, name: str) -> bool:
+        """Return whether a file, or the start of a path or a Python module, is not copied."""
+        copied = {os.path.normpath(file) for file in self.files.values()}
+        path = os.path.normpath(folder / name)
+        if path in copied:
+            return False
+        start = os.path.normpath(folder / name.removeprefix("./").partition("/")[0])
+        try:
+            return any(
+                os.path.exists(one) and one not in copied for one in (path, start, f"{path}.py")
+            )
+        except ValueError:  # a null character
+            return False
+
+    def _renamed(self, token: str) -> str:
+        if "." not in token and "/" not in token:
+            return token
+        path = Path(os.path.normpath(self.base / token))
+        try:
+            exists = path.exists() and path != self.base
+            if not exists or token.strip("./") == "":
+                return token
+            if not _is_copied(path):
+                return token if os.path.isabs(token) else os.fspath(path)
+        except OSError:
+            return token
+        return f"./{self.add(path)}" if "/" in token else self.add(path)
+
+
+# The names of the report and the reproducer.
+_RESERVED = frozenset(
+    {
+        "after.mlir",
+        "before-pass.mlir",
+        "before.mlir",
+        "expected.txt",
+        "input.mlir",
+        "report.html",
+        "report.md",
+        "repro.sh",
+        "session.adb",
+    }
+)
+
+
+@dataclass(frozen=True)
+class PortableCommand:
+    """The tool's command line in the folder.
+
+    Args:
+        args: the arguments; OUT stands for the file of the output.
+        source: the name of the input; None if it is not known.
+        piped: whether the input is read from the standard input.
+        base: the directory that a program runs in, which may open files there; None for the folder.
+    """
+
+    args: list[str]
+    source: str | None
+    piped: bool
+    base: Path | None = None
+
+    @property
+    def writes_file(self) -> bool:
+        """Whether the command line names the output file."""
+        return OUT in self.args
+
+
+def make_portable(argv: list[str], copies: CopiedFiles, stdin: Path | None) -> PortableCommand:
+    """Return a command line for the folder.
+
+    Args:
+        copies: the files to copy; those of the command line are added.
+        stdin: the file of the standard input, or None.
+    """
+    args: list[str] = []
+    source: str | None = None
+    words = iter(argv[1:])
+    for word in words:
+        if word in ("-o", "--o"):
+            next(words, None)
+            args += ["-o", OUT]
+        elif word.startswith(("-o=", "--o=")):
+            args += ["-o", OUT]
+        elif source is None and not word.startswith("-") and is_file(copies.base / word):
+            path = Path(os.path.normpath(copies.base / word))
+            source = _add_source(copies, path)
+            args.append(source)
+        else:
+            args.append(copies.rewrite(word))
+    if source is None and stdin is not None:
+        return PortableCommand(args, _add_source(copies, stdin), piped=True)
+    return PortableCommand(args, source, piped=False)
+
+
+def located_command(argv: list[str], base: Path) -> PortableCommand:
+    """Return the command line of a program, such as Python's, which finds its files by itself.
+
+    They are not copied: a module beside a script, or a file that it opens, would be missing.
+    """
+    named = (base / word if not word.startswith("-") else None for word in argv[1:])
+    return PortableCommand(
+        [
+            os.path.normpath(path) if path is not None and is_file(path) else word
+            for path, word in zip(named, argv[1:], strict=True)
+        ],
+        None,
+        piped=False,
+        base=base,
+    )
+
+
+def with_source(command: PortableCommand, source: str, options: Iterable[str]) -> list[str]:
+    """Return the arguments that run other IR: the options that reading it needs, and ``options``.
+
+    Args:
+        command: the command line of the input.
+        source: the name of the IR in the folder.
+        options: such as the pipeline.
+    """
+    kept = [word for word in command.args if _is_kept(word)]
+    out = ["-o", OUT] if command.writes_file else []
+    return [source, *kept, *options, *out]
+
+
+def command_text(args: Iterable[str], tool: str = "mlir-opt") -> str:
+    """Return a command line to display; its output goes to the standard output."""
+    return shlex.join([tool, *("-" if word == OUT else word for word in args)])
+
+
+def _add_source(copies: CopiedFiles, path: Path) -> str:
+    ending = path.suffix if path.suffix in _ENDINGS else ".mlir"
+    copies.files[f"input{ending}"] = path
+    return f"input{ending}"
+
+
+def _is_copied(path: Path) -> bool:
+    if not is_file(path) or path.stat().st_size > _LARGEST:
+        return False
+    with path.open("rb") as file:
+        return file.read(len(_ELF)) != _ELF and not str(path).startswith(("/usr/", "/bin/", "/dev"))
+
+
+def _script_text(path: Path) -> str:
+    """Return the text of a script; empty for a file of another kind."""
+    with path.open("rb") as file:
+        return file.read(_SCRIPT).decode(errors="replace") if file.read(2) == b"#!" else ""
+
+
+def _is_kept(word: str) -> bool:
+    name = word.lstrip("-").partition("=")[0]
+    return word.startswith("-") and name.startswith(_KEPT) and not name.startswith(_NOT_KEPT)
+
 
 BEFORE, AFTER, BEFORE_PASS = "before.mlir", "after.mlir", "before-pass.mlir"
 _CONFLICTING = (

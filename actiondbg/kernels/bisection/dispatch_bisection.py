@@ -13,11 +13,11 @@ from typing import Protocol
 import msgspec
 
 from actiondbg.bisection.api import bisect
-from actiondbg.bisection.oracles.oracle import Crash, Diagnostic, Oracle
+from actiondbg.bisection.oracles import Crash, Diagnostic, Oracle
 from actiondbg.bisection.progress import Progress
 from actiondbg.bisection.result import Result
-from actiondbg.bisection.trials.verdict_store import STATE_FILE
 from actiondbg.bisection.verdict import Mode
+from actiondbg.bisection.verdict_store import STATE_FILE
 from actiondbg.errors import UsageError
 from actiondbg.kernels.bisection.culprit import KernelCulprit, kernel_culprit
 from actiondbg.kernels.bisection.oracle import KernelJudge, KernelOracle, WrongKernel, write_kernel

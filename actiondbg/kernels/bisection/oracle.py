@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from actiondbg.bisection.command_runner import CommandRunner
-from actiondbg.bisection.oracles.oracle import Command, OracleSetup, shortened
+from actiondbg.bisection.oracles import Command, OracleSetup, shortened
 from actiondbg.bisection.verdict import Judgement
 from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.kernels.errors import CompileError

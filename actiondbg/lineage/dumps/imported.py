@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from actiondbg.errors import NotRecorded, UsageError
 from actiondbg.lineage.dumps.dump_lineage import DumpLineage
-from actiondbg.lineage.locations.source_files import FileRemap, parse_remap
-from actiondbg.lineage.scanned_stage import scanned_stage
-from actiondbg.lineage.stage import Stage
+from actiondbg.lineage.locations import FileRemap, parse_remap
+from actiondbg.lineage.stage import Stage, scanned_stage
 from actiondbg.recording.session.descriptions import ActionDescriptions
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from actiondbg.lineage.graph import Span
 from actiondbg.lineage.lineage import Lineage, Loss
 from actiondbg.lineage.questions.groups import name_matches, operations_of_kind
 from actiondbg.lineage.questions.kinds import COMMON_KINDS
-from actiondbg.lineage.questions.reasons import Reasons, reason_text
-from actiondbg.lineage.questions.ways import Ways
+from actiondbg.lineage.questions.reasons import Reasons, Ways, reason_text
 from actiondbg.lineage.stage import Stage, chosen_stage
 from actiondbg.lineage.units import outermost
 

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator
 from functools import cache, partial
 from typing import Literal, NamedTuple
 
-from actiondbg.lineage.evidence import Evidence
-from actiondbg.lineage.lineage import Lineage, Node, Step, action_place
-from actiondbg.lineage.locations.source_range import Location, SourceRange
+from actiondbg.lineage.lineage import Evidence, Lineage, Node, Step, action_place
+from actiondbg.lineage.locations import Location, SourceRange
 from actiondbg.lineage.stage import symbol_around
 
 _EXAMPLES = 3  # of an action

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from actiondbg.lineage.lineage import Lineage, Step, action_place
 from actiondbg.lineage.questions.kinds import kinds_by_source
-from actiondbg.lineage.questions.ways import Ways
+from actiondbg.lineage.questions.reasons import Ways
 from actiondbg.lineage.stage import Operation
 from actiondbg.support.globs import glob_matches
 

@@ -9,10 +9,9 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from actiondbg.lineage.evidence import EVIDENCES
 from actiondbg.lineage.graph import Edges
 from actiondbg.lineage.level import Level
-from actiondbg.lineage.lineage import Lineage, Relation, action_place
+from actiondbg.lineage.lineage import EVIDENCES, Lineage, Relation, action_place
 from actiondbg.lineage.stage import Stage
 from actiondbg.lineage.units import function_of, unit_label, units_of
 from actiondbg.recording.format.arrow import (

@@ -8,20 +8,26 @@ from typing import NamedTuple
 
 import numpy as np
 
-from actiondbg.lineage.evidence import EVIDENCES, Evidence
 from actiondbg.lineage.graph import Edges
-from actiondbg.lineage.recorded.actions import RecordedActions
-from actiondbg.lineage.recorded.changes import Changes, Links, RecordedChanges, RecordedLinks
-from actiondbg.lineage.recorded.computations import Computations, Values
+from actiondbg.lineage.lineage import EVIDENCES, Evidence
+from actiondbg.lineage.recorded.changes import (
+    Changes,
+    Links,
+    Operands,
+    RecordedActions,
+    RecordedChanges,
+    RecordedLinks,
+)
 from actiondbg.lineage.recorded.expansions import (
     Change,
+    Computations,
     Expansion,
     Expansions,
     Fusions,
     Inlinings,
     OwnChange,
+    Values,
 )
-from actiondbg.lineage.recorded.operands import Operands
 from actiondbg.recording.format.arrow import Bools, Ints
 
 

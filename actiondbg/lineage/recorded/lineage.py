@@ -11,20 +11,22 @@ from typing import Any
 import numpy as np
 
 from actiondbg.errors import NotRecorded
-from actiondbg.lineage.evidence import Evidence
-from actiondbg.lineage.graph import Edges, LineageGraph
-from actiondbg.lineage.graph_lineage import GraphLineage
-from actiondbg.lineage.lineage import Loss, Node, Step
-from actiondbg.lineage.recorded.actions import RecordedActions
-from actiondbg.lineage.recorded.changes import Changes, RecordedChanges, RecordedLinks
+from actiondbg.lineage.graph import Edges, GraphLineage, LineageGraph
+from actiondbg.lineage.lineage import Evidence, Loss, Node, Step
+from actiondbg.lineage.recorded.changes import (
+    Changes,
+    Operands,
+    RecordedActions,
+    RecordedChanges,
+    RecordedLinks,
+)
 from actiondbg.lineage.recorded.edges import Described, EdgeBuilder
 from actiondbg.lineage.recorded.kept_texts import (
     KeptTexts,
+    LocationEdges,
     actions_by_number,
     constant_values,
 )
-from actiondbg.lineage.recorded.location_edges import LocationEdges
-from actiondbg.lineage.recorded.operands import Operands
 from actiondbg.lineage.recorded.stages import listed_stage, stage_of
 from actiondbg.lineage.stage import Stage, is_call, is_constant, symbol_around
 from actiondbg.recording.format.arrow import Ints
@@ -286,8 +288,7 @@ class RecordedLineage(GraphLineage):
 
     @cached_property
     def _operands(self) -> Operands:
-        parts = [stage for stage in self._recording.stages if stage.kind == "input"]
-        return Operands(self._recording, self._links, stage_of("input", parts))
+        return Operands(self._recording, self._links, self.stages[0])
 
     @cached_property
     def _links(self) -> RecordedLinks:

@@ -14,7 +14,7 @@ from actiondbg.ir.tree.columns import Columns
 from actiondbg.ir.tree.outline import last_line
 from actiondbg.ir.tree.tree import Tree
 from actiondbg.ir.value_names import ValueNames
-from actiondbg.lineage.locations.source_range import Location
+from actiondbg.lineage.locations import Location
 from actiondbg.lineage.stage import Stage
 from actiondbg.recording.recorded_text import RecordedText
 from actiondbg.recording.tables.snapshots import IRText

@@ -11,8 +11,7 @@ from math import prod
 from pathlib import Path
 
 from actiondbg.bisection.command_runner import STDERR, CommandRunner, Completed, failure_text
-from actiondbg.bisection.oracles.execute import WITHOUT_AVX512, beside, runner_libraries
-from actiondbg.bisection.oracles.oracle import shortened
+from actiondbg.bisection.oracles import WITHOUT_AVX512, beside, runner_libraries, shortened
 from actiondbg.errors import ActiondbgError, OracleError
 from actiondbg.ir.tokens import RESULTS
 from actiondbg.validation.execution.harness import Element, Part, Test, all_numbers, bits_in

@@ -7,9 +7,8 @@ from itertools import islice
 from typing import NamedTuple
 
 from actiondbg.ir.html import highlighted, token_colors
-from actiondbg.lineage.performance.cost import Cost
-from actiondbg.lineage.performance.source_lines import SourceLines, source_lines
-from actiondbg.lineage.stage import Operation, stage_title
+from actiondbg.lineage.cost import Cost
+from actiondbg.lineage.stage import Operation, SourceLines, source_lines, stage_title
 from actiondbg.support.counts import counted, shortened
 from actiondbg.support.html_page import Cell, Html, code, element, html_page, joined, table
 

@@ -10,9 +10,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from actiondbg.lineage.dumps.operation_texts import OperationTexts
-from actiondbg.lineage.dumps.text_chains import TextEdges
-from actiondbg.lineage.locations.source_range import UNKNOWN, SourceRange
+from actiondbg.lineage.dumps.text_chains import OperationTexts, TextEdges
+from actiondbg.lineage.locations import UNKNOWN, SourceRange
 from actiondbg.lineage.source import open_lineage
 from actiondbg.lineage.stage import Stage
 from scripts.benchmarks.lineage.pipelines import Pipeline

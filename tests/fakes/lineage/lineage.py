@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from actiondbg.lineage.evidence import Evidence
-from actiondbg.lineage.lineage import Loss, Node, Relation, Step, Trace, Tracking
-from actiondbg.lineage.locations.source_range import Location
+from actiondbg.lineage.lineage import Evidence, Loss, Node, Relation, Step, Trace, Tracking
+from actiondbg.lineage.locations import Location
 from actiondbg.lineage.stage import Operation, Stage
 
 _LINE = re.compile(r"( *)(\d+) ([\w.]+)(?: @([\w.]+))?(?: (%\w+))?(?: loc\((.*)\))?(.*)")

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 import actiondbg
-from actiondbg.bisection.reduction.reduction import Reduced, reduce_input
-from actiondbg.bisection.reduction.removable_operations import read_operations
+from actiondbg.bisection.reduction import Reduced, read_operations, reduce_input
 from tests.fakes import stock_tool as stock
 
 Debian = Callable[[str], str]

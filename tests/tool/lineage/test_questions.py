@@ -15,7 +15,7 @@ import pytest
 
 from actiondbg.lineage.questions.groups import groups
 from actiondbg.lineage.questions.matrix import matrix, unexplained
-from actiondbg.lineage.questions.ways import Ways
+from actiondbg.lineage.questions.reasons import Ways
 from actiondbg.lineage.recorded.lineage import RecordedLineage
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record

@@ -17,11 +17,10 @@ import pytest
 import actiondbg
 from actiondbg.errors import NotRecorded, UsageError
 from actiondbg.lineage.answer import TrackAnswer, answer
-from actiondbg.lineage.chain import ChainLineage
 from actiondbg.lineage.lineage import Lineage, Tracking
 from actiondbg.lineage.live import SessionLineage
 from actiondbg.lineage.recorded.lineage import RecordedLineage
-from actiondbg.lineage.source import open_lineage
+from actiondbg.lineage.source import ChainLineage, open_lineage
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record, start_recording
 from actiondbg.recording.session import open_session

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from actiondbg.lineage.scanned_stage import scanned_stage
-from actiondbg.lineage.stage import Stage
+from actiondbg.lineage.stage import Stage, scanned_stage
 from tests.conftest import LIBRARY
 from tests.paths import ROOT
 

@@ -13,17 +13,18 @@ from pathlib import Path
 import pytest
 
 from actiondbg.bisection.command_runner import Cancelled, CommandRunner
-from actiondbg.bisection.oracles.execute import Execute, first_difference
-from actiondbg.bisection.oracles.oracle import (
+from actiondbg.bisection.oracles import (
     Command,
     Crash,
     Diagnostic,
     Evidence,
+    Execute,
     FileCheck,
     Oracle,
     OracleSetup,
     PredicateOracle,
     Verify,
+    first_difference,
     make_oracle,
 )
 from actiondbg.bisection.verdict import Judgement

@@ -8,13 +8,19 @@ from typing import Any
 
 import pytest
 
-from actiondbg.bisection.candidates.filter import make_filter
-from actiondbg.bisection.candidates.record import Record, RecordedAction, read_record
-from actiondbg.bisection.candidates.schemes import Scheme, SchemeQueue, candidates_of
-from actiondbg.bisection.output_folder import open_folder, remove_if_empty, remove_state
+from actiondbg.bisection.api import open_folder, remove_if_empty, remove_state
+from actiondbg.bisection.candidates import (
+    Record,
+    RecordedAction,
+    Scheme,
+    SchemeQueue,
+    candidates_of,
+    make_filter,
+    read_record,
+)
 from actiondbg.bisection.result import Culprit, Entry, Result
-from actiondbg.bisection.trials.verdict_store import STATE_FILE, VerdictStore
 from actiondbg.bisection.verdict import Judgement
+from actiondbg.bisection.verdict_store import STATE_FILE, VerdictStore
 from actiondbg.errors import NoAnswer, UsageError
 from actiondbg.support.globs import glob_matches
 from actiondbg.tool.command_line import digest_of_files, inspect_command_line

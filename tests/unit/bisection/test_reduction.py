@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from actiondbg.bisection.reduction.reduction import Chunks, Lines, Reduced, reduce_input
+from actiondbg.bisection.reduction import Chunks, Lines, Reduced, reduce_input
 from actiondbg.errors import FileNotWritten, UsageError
 from tests.fakes import stock_tool as stock
 

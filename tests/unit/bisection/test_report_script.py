@@ -10,28 +10,29 @@ import pytest
 
 from actiondbg.analysis.textual_pipelines import continuations, parse_pipeline
 from actiondbg.bisection.command_runner import CommandRunner
-from actiondbg.bisection.oracles.execute import Execute, first_difference
-from actiondbg.bisection.oracles.oracle import Command as Shell
-from actiondbg.bisection.oracles.oracle import (
+from actiondbg.bisection.oracles import Command as Shell
+from actiondbg.bisection.oracles import (
     Crash,
     Diagnostic,
+    Execute,
     FileCheck,
     Oracle,
     OracleSetup,
     PredicateOracle,
     Verify,
+    first_difference,
 )
-from actiondbg.bisection.reproducer.portable_command import (
-    OUT,
+from actiondbg.bisection.reproducer.scripts import OUT, ShellJudge, Step, make_script, read_verdicts
+from actiondbg.bisection.reproducer.shell_oracles import shell_judge
+from actiondbg.bisection.reproducer.strategies import (
     CopiedFiles,
     PortableCommand,
+    StrategyFacts,
     command_text,
     make_portable,
+    strategies,
     with_source,
 )
-from actiondbg.bisection.reproducer.scripts import ShellJudge, Step, make_script, read_verdicts
-from actiondbg.bisection.reproducer.shell_oracles import shell_judge
-from actiondbg.bisection.reproducer.strategies import StrategyFacts, strategies
 
 # --- pipelines ----------------------------------------------------------------------------
 

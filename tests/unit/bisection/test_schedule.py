@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from actiondbg.bisection.reproducer.schedule import read_schedule
+from actiondbg.bisection.reproducer.run import read_schedule
 
 PIPELINE = "builtin.module(transform-interpreter{debug-payload-root-tag= entry-point=@NAME@})"
 TEXT = """\

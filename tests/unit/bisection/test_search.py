@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actiondbg.bisection.search.binary import Interval, SearchResult, search
-from actiondbg.bisection.search.ddmin import Minimizer
+from actiondbg.bisection.search import Interval, Minimizer, SearchResult, search
 from actiondbg.bisection.verdict import Verdict
 from tests.elements import some
 from tests.fakes import strategies

@@ -22,7 +22,7 @@ from actiondbg.ir.tree.outline import (
     without_indent,
 )
 from actiondbg.ir.written_locations import without_location, without_locations
-from actiondbg.lineage.scanned_stage import scanned_stage
+from actiondbg.lineage.stage import scanned_stage
 from tests.elements import some
 from tests.fakes.random_ir import RandomIR
 

@@ -6,8 +6,7 @@ import random
 
 import pytest
 
-from actiondbg.lineage.scanned_stage import scanned_stage
-from actiondbg.lineage.stage import Stage
+from actiondbg.lineage.stage import Stage, scanned_stage
 from tests.paths import INPUTS
 
 

@@ -7,10 +7,8 @@ from pathlib import Path
 import pytest
 
 from actiondbg.errors import UsageError
-from actiondbg.lineage.dumps.dump_files import read_dumps
-from actiondbg.lineage.dumps.dump_lineage import DumpLineage
-from actiondbg.lineage.evidence import Evidence
-from actiondbg.lineage.lineage import Loss, Step
+from actiondbg.lineage.dumps.dump_lineage import DumpLineage, read_dumps
+from actiondbg.lineage.lineage import Evidence, Loss, Step
 from actiondbg.lineage.source import open_lineage
 
 INPUT = """func.func @f(%a: i32) -> i32 {

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
+import random
 
-from actiondbg.lineage.evidence import EVIDENCES, Evidence
+import numpy as np
+import pytest
+
 from actiondbg.lineage.graph import Edges, LineageGraph
-from actiondbg.lineage.questions.ways import Ways
+from actiondbg.lineage.lineage import EVIDENCES, Evidence
+from actiondbg.lineage.questions.reasons import Ways
 from tests.fakes.lineage.lineage import FakeLineage, written_stage
 
 # @1 is cloned to @3; then @2 is merged into @1, which is replaced by @4.
@@ -15,6 +18,7 @@ EDGES = (
     (Evidence.MERGED, 2, 1, 50, 20),
     (Evidence.REPLACED, 1, 4, 60, 30),
 )
+KINDS = (Evidence.CLONED, Evidence.MERGED, Evidence.REPLACED, Evidence.INLINED)
 
 
 def graph() -> LineageGraph:
@@ -44,6 +48,26 @@ def test_all_pairs_are_those_that_are_reached() -> None:
     pairs = {(row + 1, node) for row, node in zip(rows.tolist(), nodes.tolist(), strict=True)}
     assert pairs == {(at, to) for at in (1, 2, 3) for to in reached(at, back=False)}
     assert np.flatnonzero(found.derived(np.array([2]))).tolist() == [1, 2, 4]
+
+
+@pytest.mark.parametrize("back", [False, True])
+def test_ways_from_several_operations_are_the_shortest_of_each(back: bool) -> None:
+    chance = random.Random(17)
+    for _ in range(50):
+        ends = np.sort(np.array([chance.sample(range(30), 2) for _ in range(40)]), axis=1)
+        merges = np.array([EVIDENCES.index(chance.choice(KINDS)) for _ in ends])
+        times = np.arange(1, len(ends) + 1)
+        found = LineageGraph(Edges(ends[:, 0], ends[:, 1], merges, times, times), 30)
+        starts, to = chance.sample(range(30), 6), chance.sample(range(30), 4)
+        single = {start: found.reach(start, back=back) for start in starts}
+        several = found.reach(*starts, back=back)
+        for node, point in found.nodes(several).items():
+            alone = [one for one in single.values() if node in found.nodes(one)]
+            ways = [found.way(one, found.nodes(one)[node]) for one in alone]
+            assert found.way(several, point) == min(ways, key=len)
+        leading = found.leading(to, back=back)
+        for start, one in single.items():
+            assert (start in leading) == bool(found.nodes(one).keys() & set(to))
 
 
 def test_a_way_names_the_steps_over_a_merge() -> None:

@@ -7,9 +7,15 @@ import random
 import pytest
 
 from actiondbg.errors import UsageError
-from actiondbg.lineage.locations.location_index import LocationIndex
-from actiondbg.lineage.locations.source_files import FileRemap, parse_remap, same_file
-from actiondbg.lineage.locations.source_range import UNKNOWN, Location, SourceRange
+from actiondbg.lineage.locations import (
+    UNKNOWN,
+    FileRemap,
+    Location,
+    LocationIndex,
+    SourceRange,
+    parse_remap,
+    same_file,
+)
 
 
 def ranges(text: str) -> list[str]:

@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from actiondbg.errors import UsageError
-from actiondbg.lineage.dumps.dump_files import read_dumps
-from actiondbg.lineage.dumps.index_functions import (
+from actiondbg.lineage.dumps.dump_lineage import read_dumps
+from actiondbg.lineage.dumps.operation_index import (
+    OperationIndex,
+    SourceLocation,
+    SourceRanges,
     described_ops,
     shown_ops,
     shown_source,
@@ -16,8 +19,6 @@ from actiondbg.lineage.dumps.index_functions import (
     shrink_to_parents,
     track_ops,
 )
-from actiondbg.lineage.dumps.operation_index import OperationIndex
-from actiondbg.lineage.dumps.source_ranges import SourceLocation, SourceRanges
 
 INPUT = """module {
   func.func @f(%arg0: i32, %arg1: i1) -> i32 {

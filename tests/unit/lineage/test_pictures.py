@@ -11,8 +11,13 @@ from tests.elements import some
 
 pytest.importorskip("duckdb")
 
-from actiondbg.lineage.pictures.graph import Picture, picture
-from actiondbg.lineage.pictures.graph_formats import picture_dot, picture_page, picture_svg
+from actiondbg.lineage.pictures.graph import (
+    Picture,
+    picture,
+    picture_dot,
+    picture_page,
+    picture_svg,
+)
 from actiondbg.lineage.pictures.matrix_page import matrix_page
 from actiondbg.lineage.pictures.sankey import flows_title, sankey_page, sankey_svg
 from actiondbg.lineage.questions.flows import flows

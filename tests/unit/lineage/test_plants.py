@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from actiondbg.lineage.scanned_stage import scanned_stage
+from actiondbg.lineage.stage import scanned_stage
 from scripts.benchmarks.lineage.pipelines import planted
 from scripts.benchmarks.lineage.plants import Plant, Plants, carriers
 from tests.elements import some

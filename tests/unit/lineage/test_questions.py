@@ -7,8 +7,7 @@ import pytest
 pytest.importorskip("duckdb")
 
 from actiondbg.errors import UsageError
-from actiondbg.lineage.evidence import Evidence
-from actiondbg.lineage.lineage import Step
+from actiondbg.lineage.lineage import Evidence, Step
 from actiondbg.lineage.questions.flows import flows
 from actiondbg.lineage.questions.groups import groups
 from actiondbg.lineage.questions.kinds import kind_rows

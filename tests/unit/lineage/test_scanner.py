@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from actiondbg.ir.tree.scanner import BrokenText, scan
-from actiondbg.lineage.scanned_stage import scanned_stage
-from actiondbg.lineage.stage import Stage
+from actiondbg.lineage.stage import Stage, scanned_stage
 
 
 def stage(text: str, **options: str) -> Stage:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from actiondbg.lineage.locations.location_index import LocationIndex
-from actiondbg.lineage.scanned_stage import scanned_stage
-from actiondbg.lineage.selection import select
+from actiondbg.lineage.locations import LocationIndex
+from actiondbg.lineage.stage import scanned_stage, select
 
 TEXT = r"""
 module @outer {

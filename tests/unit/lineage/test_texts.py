@@ -8,10 +8,8 @@ import pytest
 
 from actiondbg.cli import main
 from actiondbg.lineage.dumps.dump_lineage import DumpLineage
-from actiondbg.lineage.evidence import Evidence
-from actiondbg.lineage.lineage import Loss
-from actiondbg.lineage.scanned_stage import scanned_stage
-from actiondbg.lineage.stage import Stage
+from actiondbg.lineage.lineage import Evidence, Loss
+from actiondbg.lineage.stage import Stage, scanned_stage
 
 INPUT = """func.func @f(%a: f32) -> f32 {
   %0 = arith.constant 2.5 : f32 loc("a.mlir":2:3)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from actiondbg.lineage.evidence import Evidence
-from actiondbg.lineage.lineage import Loss, Step, Trace, Tracking
+from actiondbg.lineage.lineage import Evidence, Loss, Step, Trace, Tracking
 from actiondbg.lineage.units import roll_up, rolled_up, unit_label, units_of
 from tests.fakes.lineage.lineage import written_stage
 

@@ -11,7 +11,7 @@ import pytest
 from actiondbg.kernels.counting.calls import CountsUnreadable, Function, has_counts, read_calls
 from actiondbg.kernels.counting.csv_files import COLUMNS, write_csv_files
 from actiondbg.kernels.counting.measurement import nodes_of_cpus
-from actiondbg.lineage.performance.profiles.file import read_profile
+from actiondbg.lineage.profiles import read_profile
 from tests.fakes.counts import write_process, write_thread
 
 ROWS = [(1000, 50, 0, 3, 60, 0), (1100, 70, 1, 3, 80, 2), (2_001_000, 90, 0, 5, 95, 1)]

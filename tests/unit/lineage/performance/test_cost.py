@@ -10,9 +10,9 @@ import pytest
 
 from actiondbg.commands.cli import cost
 from actiondbg.errors import ActiondbgError
+from actiondbg.lineage.cost import NO_LINE, NO_ORIGIN, OTHER_CODE, Cost, attribute
 from actiondbg.lineage.lineage import Lineage
-from actiondbg.lineage.performance.cost import NO_LINE, NO_ORIGIN, OTHER_CODE, Cost, attribute
-from actiondbg.lineage.performance.profiles.profile import Entry, Frame, Profile
+from actiondbg.lineage.profiles import Entry, Frame, Profile
 from actiondbg.lineage.source import open_lineage
 
 INPUT = """\

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from actiondbg.errors import ActiondbgError
-from actiondbg.lineage.performance.profiles.file import read_profile
-from actiondbg.lineage.performance.profiles.profile import Entry, Frame, Profile
+from actiondbg.lineage.profiles import Entry, Frame, Profile, read_profile
 
 # As perf 6.1 wrote it, cut.
 WITH_EVENTS = """\

@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import NamedTuple, cast
 
 from actiondbg.bisection.command_runner import Cancelled
-from actiondbg.bisection.oracles.oracle import Evidence
+from actiondbg.bisection.evaluator import TrialRunner
+from actiondbg.bisection.frozen_tool import FrozenTool
+from actiondbg.bisection.oracles import Evidence
 from actiondbg.bisection.task import BisectionTask
-from actiondbg.bisection.trials.frozen_tool import FrozenTool
-from actiondbg.bisection.trials.runner import TrialRunner
-from actiondbg.bisection.trials.trial import RunningTrial, Trial, TrialResult
-from actiondbg.bisection.trials.verdict_store import VerdictStore
+from actiondbg.bisection.trial import RunningTrial, Trial, TrialResult
 from actiondbg.bisection.verdict import Judgement
+from actiondbg.bisection.verdict_store import VerdictStore
 from actiondbg.errors import ActiondbgError, ToolGone
 from actiondbg.process.stop import Stop
 from actiondbg.support.dask_client import DaskClient, DaskFuture, cancelled_with_task, connect

@@ -14,9 +14,9 @@ from typing import Literal
 
 from actiondbg import protocol
 from actiondbg.bisection.command_runner import Cancelled
-from actiondbg.bisection.oracles.oracle import Evidence
+from actiondbg.bisection.oracles import Evidence
 from actiondbg.bisection.task import BisectionTask
-from actiondbg.bisection.trials.trial import RunningTrial, Trial
+from actiondbg.bisection.trial import RunningTrial, Trial
 from actiondbg.bisection.verdict import Milestone
 from actiondbg.breakpoints.breakpoint import catches_on_wire
 from actiondbg.errors import ActiondbgError, LaunchError, ToolGone

@@ -24,10 +24,9 @@ from pathlib import PurePath
 from actiondbg.errors import ActiondbgError
 from actiondbg.lineage import units
 from actiondbg.lineage.lineage import Lineage
-from actiondbg.lineage.locations.source_files import same_file
-from actiondbg.lineage.performance.profiles.profile import Entry, Frame, Profile
-from actiondbg.lineage.performance.source_lines import places
-from actiondbg.lineage.stage import Operation, Stage
+from actiondbg.lineage.locations import same_file
+from actiondbg.lineage.profiles import Entry, Frame, Profile
+from actiondbg.lineage.stage import Operation, Stage, places
 
 NO_LINE = "code of the program without a line"
 OTHER_CODE = "other code"

@@ -68,7 +68,7 @@ def formatted(fields: Fields, actions: LogActions) -> Array:
             Coded(actions.depths, indents),
             actions.subjects,
             actions.operations,
-            _notes(actions),
+            notes(actions),
         ]
     )
 
@@ -97,7 +97,7 @@ def operation_texts(numbers: Ints, words: Sequence[Coded], lines: Ints, columns:
     return joined([*number_parts(" on @", numbers), *words, *places])
 
 
-def _notes(actions: LogActions) -> Coded:
+def notes(actions: LogActions) -> Coded:
     """Format the ends of the lines: the reason of a failure, or the result of a fold."""
     codes = actions.folds.astype(np.int32)
     odd = (actions.outcomes == _FAILED) & actions.changed & (codes == 0)

@@ -7,8 +7,7 @@ from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from actiondbg.lint.findings import Finding, Findings, Place
-from actiondbg.lint.rules import DEFAULT_RULES, Rule
+from actiondbg.lint.rules import DEFAULT_RULES, Finding, Findings, Place, Rule
 from actiondbg.recording.query.interruption import fetch_rows
 
 if TYPE_CHECKING:

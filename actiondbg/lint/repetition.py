@@ -12,9 +12,8 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from actiondbg.lint.findings import Finding, Place
 from actiondbg.lint.linter import Linter
-from actiondbg.lint.rules import BY_NAME
+from actiondbg.lint.rules import BY_NAME, Finding, Place
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import IRDetail, RecordingProcess, start_recording
 from actiondbg.tool.command_line import inspect_command_line

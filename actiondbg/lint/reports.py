@@ -8,8 +8,7 @@ from pathlib import Path
 from urllib.parse import quote
 from xml.etree import ElementTree
 
-from actiondbg.lint.findings import Finding
-from actiondbg.lint.rules import Rule
+from actiondbg.lint.rules import Finding, Rule
 from actiondbg.support.counts import counted
 from actiondbg.version import VERSION
 

@@ -12,8 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from actiondbg.recording.format.arrow import Ints
-from actiondbg.recording.format.file import RecordingFile, count_actions
-from actiondbg.recording.format.scan import Chunk
+from actiondbg.recording.format.file import Chunk, RecordingFile, count_actions
 from actiondbg.recording.format.structs import Kind
 from actiondbg.recording.recording import Recording
 

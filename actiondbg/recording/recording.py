@@ -9,12 +9,11 @@ from functools import cached_property
 from actiondbg.errors import NotRecorded
 from actiondbg.recording.errors import RecordingError
 from actiondbg.recording.format.arrow import Array, Table
-from actiondbg.recording.format.ending import Ending, read_ending
-from actiondbg.recording.format.file import RecordingFile
+from actiondbg.recording.format.file import Ending, RecordingFile, read_ending
 from actiondbg.recording.format.header import Header
-from actiondbg.recording.format.strings import StringTables
-from actiondbg.recording.tables.actions import ActionTable
-from actiondbg.recording.tables.changes import (
+from actiondbg.recording.format.items import StringTables
+from actiondbg.recording.tables.actions import (
+    ActionTable,
     ChangeTable,
     OperationTable,
     ReasonTable,
@@ -24,8 +23,13 @@ from actiondbg.recording.tables.changes import (
 from actiondbg.recording.tables.definitions import Definitions
 from actiondbg.recording.tables.lazy_table import LazyTable
 from actiondbg.recording.tables.rows import ActionRows
-from actiondbg.recording.tables.snapshots import IRTexts, Snapshot, SnapshotTable
-from actiondbg.recording.tables.stages import RecordedStage, StageTable
+from actiondbg.recording.tables.snapshots import (
+    IRTexts,
+    RecordedStage,
+    Snapshot,
+    SnapshotTable,
+    StageTable,
+)
 from actiondbg.support.counts import counted
 
 

@@ -7,10 +7,9 @@ from actiondbg.errors import AgentError
 from actiondbg.process.execution import Execution
 from actiondbg.process.stop import Stop
 from actiondbg.process.timeline import Branches
-from actiondbg.session.executions import Executions
+from actiondbg.session.executions import Executions, StopUpdates
 from actiondbg.session.observers import Goal, ObserverList, goal_breakpoint
 from actiondbg.session.skip_plan import SkipPlan
-from actiondbg.session.stop_updates import StopUpdates
 from actiondbg.session.time_travel.tool_replacement import ToolReplacement
 from actiondbg.support.counts import check_count
 

@@ -25,13 +25,11 @@ from actiondbg.session.agent_options import AgentOptions
 from actiondbg.session.breakpoints import BreakpointList
 from actiondbg.session.control import ToolControl
 from actiondbg.session.edits.edits import Edits
-from actiondbg.session.executions import Executions
-from actiondbg.session.inspection.agent_access import QuestionGroup
+from actiondbg.session.executions import Executions, InnerStops, StopUpdates
+from actiondbg.session.inspection.agent_access import BranchNames, NamedAccess, QuestionGroup
 from actiondbg.session.inspection.cursor import Cursor
-from actiondbg.session.inspection.named_access import BranchNames, NamedAccess
 from actiondbg.session.inspection.native_debugger import NativeDebugger
-from actiondbg.session.inspection.outcome import Outcome
-from actiondbg.session.inspection.stack import Stack
+from actiondbg.session.inspection.stack import Outcome, Stack
 from actiondbg.session.inspection.stopped_ir import StoppedIR
 from actiondbg.session.names import SessionNames
 from actiondbg.session.observers import ObserverList
@@ -39,7 +37,6 @@ from actiondbg.session.past.replay import Replay
 from actiondbg.session.scout import Scout
 from actiondbg.session.skip_plan import SkipPlan
 from actiondbg.session.skip_rules import SkipRules
-from actiondbg.session.stop_updates import InnerStops, StopUpdates
 from actiondbg.session.target import ProcessFollower, Target, processes_of
 from actiondbg.session.time_travel.time_travel import TimeTravel
 from actiondbg.session.time_travel.tool_replacement import ToolReplacement

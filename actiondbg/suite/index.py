@@ -20,8 +20,14 @@ from actiondbg.recording.format.arrow import DataType, Table, pa
 from actiondbg.recording.format.header import Header
 from actiondbg.recording.query.filters import quoted
 from actiondbg.suite.folder import SuiteFolder
-from actiondbg.suite.lit_tests import LitTests, input_files
-from actiondbg.suite.processes import SuiteProcess, SuiteProcesses, name_of, read_processes
+from actiondbg.suite.processes import (
+    LitTests,
+    SuiteProcess,
+    SuiteProcesses,
+    input_files,
+    name_of,
+    read_processes,
+)
 from actiondbg.suite.summary import Row, Summary, recording_of, summarize
 from actiondbg.support.atomic_directory import replaced_directory
 from actiondbg.tool import find_tool

@@ -12,12 +12,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from actiondbg.recording.format.arrow import Ints
-from actiondbg.recording.format.ending import Ending, read_ending
-from actiondbg.recording.format.file import read_file
+from actiondbg.recording.format.file import Ending, read_ending, read_file
 from actiondbg.recording.format.header import Header
-from actiondbg.recording.format.items import Items
+from actiondbg.recording.format.items import Items, StringTables
 from actiondbg.recording.format.layout import CHANGED, OUTCOMES, ROLLED_BACK
-from actiondbg.recording.format.strings import StringTables
 from actiondbg.recording.format.structs import Kind, Space
 from actiondbg.recording.tables.definitions import Definitions, taken
 from actiondbg.recording.tables.rows import ActionRows

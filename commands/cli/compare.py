@@ -21,7 +21,7 @@ from actiondbg.commands.render.terminal.output import print_notice, print_result
 from actiondbg.commands.render.terminal.progress import ProgressLine
 from actiondbg.errors import UsageError
 from actiondbg.recording.capture.recorder import IRDetail
-from actiondbg.recording.dependencies import need_packages
+from actiondbg.recording.errors import need_packages
 from actiondbg.support.scratch_directory import make_scratch, remove_directory
 from actiondbg.tool.command_line import copy_stdin, inspect_command_line
 

@@ -49,7 +49,7 @@ from actiondbg.bisection.result import Culprit, Result
 from actiondbg.bisection.trials.frozen_tool import FrozenTool
 from actiondbg.bisection.trials.verdict_store import VerdictStore
 from actiondbg.protocol.tags import STEP_TAG
-from actiondbg.session.skip_file import Head, write_skips
+from actiondbg.session.skip_plan import Head, write_skips
 from actiondbg.support.counts import times
 from actiondbg.tool import Tool
 

@@ -15,15 +15,16 @@ from typing import IO, NamedTuple
 from actiondbg.ir.aliases import definitions, with_used
 from actiondbg.ir.tree.outline import find, without_indent
 from actiondbg.recording.errors import RecordingError
-from actiondbg.recording.imported.dump import (
+from actiondbg.recording.imported.passes import (
     MARK,
     Dump,
     DumpHeader,
+    Nesting,
+    PassReader,
     is_whole,
     parse_header,
     split_ir,
 )
-from actiondbg.recording.imported.passes import Nesting, PassReader
 from actiondbg.recording.imported.writer import RecordingWriter
 from actiondbg.support.atomic_write import open_whole
 from actiondbg.support.counts import counted

@@ -19,12 +19,12 @@ from actiondbg.recording.format.layout import (
     PACKED,
     UNKNOWN_CHANGE,
 )
-from actiondbg.recording.format.magic import MAGIC
 from actiondbg.recording.format.packed import varint, zigzag
 from actiondbg.recording.format.structs import (
     CHUNK_HEADER,
     CHUNK_MAGIC,
     FILE_HEADER,
+    MAGIC,
     RAW,
     SECTION_HEADER,
     STRING,

@@ -16,22 +16,26 @@ import numpy as np
 
 from actiondbg.recording import open_recording
 from actiondbg.recording.format.arrow import Array, Ints, Table, pa
-from actiondbg.recording.format.file import RecordingFile, count_actions
+from actiondbg.recording.format.file import Chunk, RecordingFile, count_actions, scan_chunks
 from actiondbg.recording.format.header import Header
 from actiondbg.recording.format.layout import FOLDS, OUTCOMES, UNFINISHED
-from actiondbg.recording.format.scan import Chunk, scan_chunks
 from actiondbg.recording.format.structs import FILE_HEADER, Kind, Space
-from actiondbg.recording.log.fields import UNKNOWN_DURATION, Fields, Paint, no_paint
 from actiondbg.recording.log.lines import (
     BEFORE,
+    UNKNOWN_DURATION,
+    Coded,
+    Fields,
     LogActions,
+    Paint,
+    distinct,
     formatted,
+    no_paint,
     notes,
     operation_texts,
+    piece,
     reason_note,
     subject,
 )
-from actiondbg.recording.log.text import Coded, distinct, piece
 from actiondbg.recording.parts import part_of
 
 if TYPE_CHECKING:

@@ -9,10 +9,18 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from actiondbg.ir.value_names import ValueNames
-from actiondbg.recording.report import omissions, overview, page_tables
+from actiondbg.recording.report import overview, queries
 from actiondbg.recording.report.diffs import PaintedDiffs, recorded_diff
-from actiondbg.recording.report.page_tables import ALL_CHANGES, OUTCOMES
-from actiondbg.recording.report.queries import NAME, Columns, Shared, Table, ask, ask_columns
+from actiondbg.recording.report.queries import (
+    ALL_CHANGES,
+    NAME,
+    OUTCOMES,
+    Columns,
+    Shared,
+    Table,
+    ask,
+    ask_columns,
+)
 from actiondbg.recording.report.suspects import suspects
 
 if TYPE_CHECKING:
@@ -21,7 +29,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
     from actiondbg.recording.recording import Recording
-    from actiondbg.recording.report.limits import Limits
+    from actiondbg.recording.report.overview import Limits
 
 _MOST = 1_500  # buckets per thread: more than the columns of a screen
 _LONGEST = 500  # characters of a name
@@ -105,7 +113,7 @@ def content_of(source: overview.Source, database: DuckDBPyConnection, limits: Li
     of_actions = [tables[name].columns for name in ("groups", "operations", "reasons")]
     named = {*chosen, *diffs.ordinals, *_named([*of_actions, *found.values()])}
     actions = held_actions(database, shared, limits.actions, named)
-    held = omissions.Held(
+    held = overview.Held(
         source=source,
         limits=limits,
         actions=len(actions["ordinal"]),
@@ -121,7 +129,7 @@ def content_of(source: overview.Source, database: DuckDBPyConnection, limits: Li
         "end": when["end"],
         "timed": not recording.header.imported,
         "events": recording.header.events,
-        "outcomes": page_tables.OUTCOMES,
+        "outcomes": queries.OUTCOMES,
         "density": when,
         **{name: table.columns for name, table in tables.items()},
         "suspects": found,
@@ -130,8 +138,8 @@ def content_of(source: overview.Source, database: DuckDBPyConnection, limits: Li
         "actions": actions,
         "names": [(tag, cut(name)) for tag, name in shared.names.all],
         "texts": [cut(text) for text in shared.texts.all],
-        "searched": omissions.searched(held),
-        "heldWords": omissions.held_actions(held),
+        "searched": overview.searched(held),
+        "heldWords": overview.held_actions(held),
     }
     return Content(
         title=_title(recording),
@@ -139,7 +147,7 @@ def content_of(source: overview.Source, database: DuckDBPyConnection, limits: Li
         facts=overview.facts(source, when["end"]),
         counts=counts,
         changes=overview.change_counts(database),
-        left_out=omissions.left_out(held),
+        left_out=overview.left_out(held),
         run=run,
     )
 
@@ -152,10 +160,10 @@ def _title(recording: Recording) -> str:
 def _tables(
     recording: Recording, database: DuckDBPyConnection, shared: Shared, limits: Limits
 ) -> dict[str, Table]:
-    places = partial(page_tables.places, database, shared, limits.places)
+    places = partial(queries.places, database, shared, limits.places)
     tables = {
-        "groups": page_tables.names(database, shared, limits.groups, recording.header.events),
-        "reasons": page_tables.reasons(database, shared, limits.reasons),
+        "groups": queries.names(database, shared, limits.groups, recording.header.events),
+        "reasons": queries.reasons(database, shared, limits.reasons),
         "functions": places("function"),
         "lines": places("file", ", coalesce(a.line, 0) AS line"),
         "operations": places("op"),

@@ -13,9 +13,8 @@ from actiondbg.recording.format.arrow import Ints, Table, int_array, pa
 from actiondbg.recording.query.database import keep_actions, open_database
 from actiondbg.recording.query.filters import where_any
 from actiondbg.recording.report.content import Content, content_of, cut
-from actiondbg.recording.report.limits import SIZE, Limits
-from actiondbg.recording.report.overview import Source
-from actiondbg.recording.report.page_tables import OUTCOMES
+from actiondbg.recording.report.overview import SIZE, Limits, Source
+from actiondbg.recording.report.queries import OUTCOMES
 from actiondbg.recording.session.columns import ActionColumns
 from actiondbg.support.html_page import (
     TABLES,

@@ -21,7 +21,7 @@ from actiondbg.recording.tables.snapshots import IRText
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from actiondbg.recording.session.operation_columns import OperationColumns
+    from actiondbg.recording.session.changes import OperationColumns
 
 
 _ADAPTOR = "PipelineAdaptor"  # in the class of a pass that only runs others

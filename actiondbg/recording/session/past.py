@@ -27,10 +27,10 @@ from actiondbg.protocol.tags import FOLD_TAG, PASS_TAG, PATTERN_TAG, tag_of_kind
 from actiondbg.recording.errors import lacks
 from actiondbg.recording.format.arrow import Bools, Ints
 from actiondbg.recording.session.action_query import ActionQuery
+from actiondbg.recording.session.changes import OperationChanges
 from actiondbg.recording.session.columns import ActionColumns, locations_of
 from actiondbg.recording.session.conversions import RecordedConversions
 from actiondbg.recording.session.descriptions import ActionDescriptions
-from actiondbg.recording.session.operation_columns import OperationChanges
 from actiondbg.recording.session.position import Position
 from actiondbg.session.debug_session import End, StatisticKind
 from actiondbg.session.inspection.cursor import Cursor

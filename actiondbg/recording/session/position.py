@@ -11,9 +11,8 @@ from actiondbg import protocol
 from actiondbg.errors import ControlRefused, NotStopped, UsageError
 from actiondbg.process.stop import Stop
 from actiondbg.recording.format.arrow import Ints
-from actiondbg.recording.session.breakpoints import RecordedBreakpoints
+from actiondbg.recording.session.breakpoints import RecordedBreakpoints, RecordedObservers
 from actiondbg.recording.session.descriptions import ActionDescriptions
-from actiondbg.recording.session.observers import RecordedObservers
 
 if TYPE_CHECKING:
     from actiondbg.breakpoints.breakpoint import Breakpoint

@@ -19,7 +19,7 @@ from actiondbg.recording.session.columns import IRColumns
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from actiondbg.recording.session.operation_columns import OperationColumns
+    from actiondbg.recording.session.changes import OperationColumns
 
 _MOST_TEXTS = 4  # that are kept, with their values
 

@@ -24,17 +24,18 @@ from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.recording import Recording
 from actiondbg.recording.session.action_query import ActionQuery
 from actiondbg.recording.session.answers import RecordedAnswers
-from actiondbg.recording.session.breakpoints import BreakpointHits, RecordedBreakpoints
-from actiondbg.recording.session.columns import ActionColumns
+from actiondbg.recording.session.breakpoints import (
+    BreakpointHits,
+    RecordedBreakpoints,
+    RecordedObservers,
+)
+from actiondbg.recording.session.columns import ActionColumns, Side
 from actiondbg.recording.session.descriptions import ActionDescriptions
-from actiondbg.recording.session.event_line import Side
-from actiondbg.recording.session.observers import RecordedObservers
 from actiondbg.recording.session.past import RecordedPast
 from actiondbg.recording.session.position import BEGINNING, Position
 from actiondbg.session.breakpoints import BreakpointList
 from actiondbg.session.inspection.cursor import Cursor
-from actiondbg.session.inspection.outcome import Outcome
-from actiondbg.session.inspection.stack import Stack
+from actiondbg.session.inspection.stack import Outcome, Stack
 from actiondbg.session.inspection.stopped_ir import StoppedIR
 from actiondbg.session.names import STDIN
 from actiondbg.support.closeable import Closeable

@@ -13,16 +13,14 @@ from typing import Protocol
 from actiondbg.recording.capture.recorder import RecordedRun, RecordingProcess
 from actiondbg.recording.errors import RecordingError, lacks
 from actiondbg.recording.format.arrow import pa
-from actiondbg.recording.format.file import RecordingFile, count_actions, read_file
-from actiondbg.recording.format.scan import Chunk
+from actiondbg.recording.format.file import Chunk, RecordingFile, count_actions, read_file
 from actiondbg.recording.parts import divide, part_of
 from actiondbg.recording.recording import Recording
 from actiondbg.recording.trace.formats.chrome import ChromeTrace
 from actiondbg.recording.trace.formats.perfetto import PerfettoTrace
 from actiondbg.recording.trace.formats.tracy import TracyTrace
 from actiondbg.recording.trace.options import GZIP, ZSTD, Format, Selection
-from actiondbg.recording.trace.program import TracedProgram
-from actiondbg.recording.trace.slices import SliceMaker, Slices
+from actiondbg.recording.trace.slices import SliceMaker, Slices, TracedProgram
 from actiondbg.support.atomic_write import open_whole
 from actiondbg.support.interrupts import HeldInterrupts
 

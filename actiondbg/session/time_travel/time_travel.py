@@ -17,12 +17,11 @@ from actiondbg.process.stop import Side, Stop
 from actiondbg.process.timeline import Branches, Timeline, event_before, too_far_out
 from actiondbg.session.agent_breakpoints import AgentBreakpoints
 from actiondbg.session.agent_options import AgentOptions
-from actiondbg.session.executions import Executions
+from actiondbg.session.executions import Executions, InnerStops, StopUpdates
 from actiondbg.session.inspection.stack import Stack
 from actiondbg.session.observers import ObserverList
 from actiondbg.session.scout import Scout, usable_for
 from actiondbg.session.skip_plan import SkipPlan
-from actiondbg.session.stop_updates import InnerStops, StopUpdates
 from actiondbg.session.time_travel.reverse_search import Hit, Segment, newest_hits
 from actiondbg.session.time_travel.tool_replacement import ToolReplacement
 from actiondbg.support.counts import check_count, counted

@@ -12,7 +12,7 @@ from actiondbg.commands.interpreter.error_text import write_file
 from actiondbg.commands.interpreter.options import Options, flag, option, positional
 from actiondbg.commands.interpreter.values import positive, share
 from actiondbg.commands.render.terminal.output import print_notice
-from actiondbg.recording.dependencies import need_packages
+from actiondbg.recording.errors import need_packages
 from actiondbg.support.counts import counted
 from actiondbg.support.globs import check_glob
 

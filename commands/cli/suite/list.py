@@ -9,7 +9,7 @@ import msgspec
 
 from actiondbg.commands.cli.line_parser import LineParser, subcommand
 from actiondbg.commands.interpreter.options import Options, flag, positional
-from actiondbg.recording.dependencies import need_packages
+from actiondbg.recording.errors import need_packages
 
 _EPILOG = """\
 examples:

@@ -21,7 +21,7 @@ from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.interpreter.values import positive
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.recording.capture.recorder import IRDetail
-from actiondbg.recording.dependencies import need_packages
+from actiondbg.recording.errors import need_packages
 
 if TYPE_CHECKING:
     from actiondbg.suite.capture import RecordedSuite

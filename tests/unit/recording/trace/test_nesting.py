@@ -10,7 +10,7 @@ from google.protobuf.internal import encoder
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actiondbg.recording.trace.byte_columns import content_of
+from actiondbg.recording.trace.byte_columns import content_of, string_array, tallies
 from actiondbg.recording.trace.formats.perfetto import (
     bytes_field,
     fixed64_fields,
@@ -20,7 +20,6 @@ from actiondbg.recording.trace.formats.perfetto import (
     varints,
 )
 from actiondbg.recording.trace.rows import ends_of_nested, give_times, nesting_of
-from actiondbg.recording.trace.text_columns import string_array, tallies
 from tests.elements import some
 from tests.fakes import strategies
 

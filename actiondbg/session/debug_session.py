@@ -19,8 +19,7 @@ from actiondbg.process.stop import Side, Stop
 from actiondbg.process.streams import Redirection
 from actiondbg.process.timeline import Timeline
 from actiondbg.session.breakpoints import BreakpointList
-from actiondbg.session.inspection.cursor import Cursor
-from actiondbg.session.inspection.stack import Outcome, Stack
+from actiondbg.session.inspection.cursor import Cursor, Outcome, Stack
 from actiondbg.session.inspection.stopped_ir import StoppedIR
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from actiondbg.breakpoints.spec import parse_spec
 from actiondbg.errors import AgentError, ControlRefused, UsageError
 from actiondbg.process.stop import Stop
 from actiondbg.protocol.tags import FOLD_TAG
-from actiondbg.session.agent_breakpoints import AgentBreakpoints
+from actiondbg.session.breakpoints import AgentBreakpoints
 from actiondbg.session.executions import Executions
 
 Callback = Callable[[Stop], object]

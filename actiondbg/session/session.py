@@ -20,16 +20,14 @@ from actiondbg.process.program_run import FollowedProcess
 from actiondbg.process.stop import Stop
 from actiondbg.process.streams import Redirection, Streams
 from actiondbg.process.waiting_program import WaitingProgram
-from actiondbg.session.agent_breakpoints import AgentBreakpoints
 from actiondbg.session.agent_options import AgentOptions
-from actiondbg.session.breakpoints import BreakpointList
+from actiondbg.session.breakpoints import AgentBreakpoints, BreakpointList
 from actiondbg.session.control import ToolControl
 from actiondbg.session.edits.edits import Edits
 from actiondbg.session.executions import Executions, InnerStops, StopUpdates
 from actiondbg.session.inspection.agent_access import BranchNames, NamedAccess, QuestionGroup
-from actiondbg.session.inspection.cursor import Cursor
+from actiondbg.session.inspection.cursor import Cursor, Outcome, Stack
 from actiondbg.session.inspection.native_debugger import NativeDebugger
-from actiondbg.session.inspection.stack import Outcome, Stack
 from actiondbg.session.inspection.stopped_ir import StoppedIR
 from actiondbg.session.names import SessionNames
 from actiondbg.session.observers import ObserverList

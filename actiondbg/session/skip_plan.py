@@ -15,7 +15,7 @@ from actiondbg.errors import FileNotWritten, SkipMismatch, ToolGone, UsageError
 from actiondbg.process.execution import Execution
 from actiondbg.process.stop import Stop, with_skipping
 from actiondbg.process.timeline import Skipped, skipped_at
-from actiondbg.session.agent_breakpoints import AgentBreakpoints
+from actiondbg.session.breakpoints import AgentBreakpoints
 from actiondbg.session.executions import Executions
 from actiondbg.session.occurrences import (
     SavedAction,

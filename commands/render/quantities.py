@@ -16,8 +16,7 @@ from actiondbg.statistics.quantities import (
 from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
-    from actiondbg.statistics.buckets import Floats
-    from actiondbg.statistics.quantities import Quantity, Relation
+    from actiondbg.statistics.quantities import Floats, Quantity, Relation
 
 GAMMA = 0.5
 # By the least probability to the power of gamma.

@@ -293,7 +293,6 @@ def validate(console: Console, options: ValidateOptions) -> ActionJudged:
     proof, and by running functions before and after it.
     """
     from actiondbg.recording.errors import need_packages
-
     from actiondbg.support.scratch_directory import scratch_directory
     from actiondbg.validation.inputs import INDEX_BITS
     from actiondbg.validation.judgement import Limits, Query

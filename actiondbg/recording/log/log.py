@@ -36,7 +36,7 @@ from actiondbg.recording.log.lines import (
     reason_note,
     subject,
 )
-from actiondbg.recording.parts import part_of
+from actiondbg.recording.recording import part_of
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording

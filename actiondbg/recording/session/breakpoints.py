@@ -13,7 +13,7 @@ from actiondbg.process.stop import Stop
 from actiondbg.protocol.tags import PASS_TAG
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.session.action_query import ActionQuery
-from actiondbg.session.agent_breakpoints import with_never_hit
+from actiondbg.session.breakpoints import with_never_hit
 from actiondbg.session.observers import Callback, CallbackRuns, Observer
 
 if TYPE_CHECKING:

@@ -34,8 +34,7 @@ from actiondbg.recording.session.descriptions import ActionDescriptions
 from actiondbg.recording.session.past import RecordedPast
 from actiondbg.recording.session.position import BEGINNING, Position
 from actiondbg.session.breakpoints import BreakpointList
-from actiondbg.session.inspection.cursor import Cursor
-from actiondbg.session.inspection.stack import Outcome, Stack
+from actiondbg.session.inspection.cursor import Cursor, Outcome, Stack
 from actiondbg.session.inspection.stopped_ir import StoppedIR
 from actiondbg.session.names import STDIN
 from actiondbg.support.closeable import Closeable

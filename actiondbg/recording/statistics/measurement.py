@@ -14,9 +14,17 @@ from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.query.filters import where_any
 from actiondbg.recording.statistics.samples import Samples, samples_of
 from actiondbg.recording.statistics.sort_keys import PER_CALL
-from actiondbg.statistics.buckets import Floats, Integers, sums_by_group
 from actiondbg.statistics.events import USER_ONLY
-from actiondbg.statistics.quantities import DURATION, Quantity, Relation, quantity_of, relation_of
+from actiondbg.statistics.quantities import (
+    DURATION,
+    Floats,
+    Integers,
+    Quantity,
+    Relation,
+    quantity_of,
+    relation_of,
+    sums_by_group,
+)
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording

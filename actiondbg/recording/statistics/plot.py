@@ -20,7 +20,7 @@ from actiondbg.support.atomic_write import open_whole
 from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
-    from actiondbg.statistics.buckets import Floats
+    from actiondbg.statistics.quantities import Floats
 
 _WIDTH, _HEIGHT = 5.0, 4.2  # of one subplot, in inches
 _RESOLUTION = 100  # dots an inch

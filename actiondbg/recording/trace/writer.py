@@ -14,8 +14,7 @@ from actiondbg.recording.capture.recorder import RecordedRun, RecordingProcess
 from actiondbg.recording.errors import RecordingError, lacks
 from actiondbg.recording.format.arrow import pa
 from actiondbg.recording.format.file import Chunk, RecordingFile, count_actions, read_file
-from actiondbg.recording.parts import divide, part_of
-from actiondbg.recording.recording import Recording
+from actiondbg.recording.recording import Recording, divide, part_of
 from actiondbg.recording.trace.formats.chrome import ChromeTrace
 from actiondbg.recording.trace.formats.perfetto import PerfettoTrace
 from actiondbg.recording.trace.formats.tracy import TracyTrace

@@ -15,10 +15,10 @@ from actiondbg.process.execution import Execution
 from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.stop import Side, Stop
 from actiondbg.process.timeline import Branches, Timeline, event_before, too_far_out
-from actiondbg.session.agent_breakpoints import AgentBreakpoints
 from actiondbg.session.agent_options import AgentOptions
+from actiondbg.session.breakpoints import AgentBreakpoints
 from actiondbg.session.executions import Executions, InnerStops, StopUpdates
-from actiondbg.session.inspection.stack import Stack
+from actiondbg.session.inspection.cursor import Stack
 from actiondbg.session.observers import ObserverList
 from actiondbg.session.scout import Scout, usable_for
 from actiondbg.session.skip_plan import SkipPlan

@@ -25,51 +25,6 @@ if TYPE_CHECKING:
     from actiondbg.recording.session.changes import ChangeColumns
 
 
-class BreakpointHits:
-    """The events of the hits of breakpoints, watches and catches, each computed once."""
-
-    def __init__(self, changes: ChangeColumns, query: ActionQuery) -> None:
-        self.actions = changes.actions
-        self._changes = changes
-        self._query = query
-        self._known: dict[tuple[Any, ...], Ints] = {}
-
-    def events(self, one: Breakpoint) -> Ints:
-        """Return the sorted events of the hits of a breakpoint, watch or catch."""
-        key = (one.spec, one.condition, one.after, one.outcome)
-        if key not in self._known:
-            self._known[key] = self._find(one)
-        return self._known[key]
-
-    def _find(self, one: Breakpoint) -> Ints:
-        if one.watch is not None:
-            return self._watched(one.watch, one.condition)
-        if one.catch is not None:
-            places = self._failed_passes(one.catch.glob)
-            if one.condition is not None:
-                places = np.intersect1d(places, self._query.places("tag:*", one.condition))
-            return self.actions.end_events(places)
-        places = self._query.places(one.spec, one.condition, one.outcome)
-        return self.actions.end_events(places) if one.after else self.actions.line.begins[places]
-
-    def _watched(self, watch: protocol.Watch, condition: str | None) -> Ints:
-        rows = self._changes.life(watch.id or 0, watch.exact)
-        if condition is not None:
-            places = self._query.places("tag:*", condition)
-            rows = rows[np.isin(self._changes.places[rows], places)]
-        events = np.unique(self._changes.reported_at[rows])
-        # The changes of an unfinished action were not reported.
-        return events[events <= self.actions.line.last]
-
-    def _failed_passes(self, glob: str | None) -> Ints:
-        failed = self.actions.words("outcome").where(lambda outcome: outcome == "failed")
-        own = self.actions.words("name").where(lambda name: not is_adaptor(name))
-        places = np.flatnonzero(self.actions.is_tag(PASS_TAG) & failed & own)
-        if glob is None:
-            return places
-        return np.intersect1d(places, self._query.places(f'pass:"{glob}"'))
-
-
 class NextStop(NamedTuple):
     """Where a control stops.
 
@@ -87,10 +42,13 @@ class NextStop(NamedTuple):
 class RecordedBreakpoints:
     """Stops at the breakpoints of a session, in place of an agent (``BreakpointHost``)."""
 
-    def __init__(self, table: BreakpointTable, hits: BreakpointHits) -> None:
-        self._recording = hits.actions.recording
+    def __init__(self, table: BreakpointTable, changes: ChangeColumns, query: ActionQuery) -> None:
+        self._recording = changes.recording
         self._table = table
-        self._hits = hits
+        self._actions = changes.actions
+        self._changes = changes
+        self._query = query
+        self._known: dict[tuple[Any, ...], Ints] = {}  # the events of hits
 
     # --- the host of a BreakpointList ---
 
@@ -136,7 +94,7 @@ class RecordedBreakpoints:
         goals = goals[np.searchsorted(goals, after, side="right") :][:count]
         both = np.concatenate((hits, goals))
         if len(both) < count:
-            return NextStop(self._hits.actions.line.last + 1, [], False)
+            return NextStop(self._actions.line.last + 1, [], False)
         which = int(np.argsort(both, kind="stable")[count - 1])
         event = int(both[which])
         hit = [one for one in stopping if _holds(stops[one.id], event)]
@@ -160,13 +118,13 @@ class RecordedBreakpoints:
 
     def _stops(self, one: Breakpoint, after: int) -> Ints:
         """Return the events after another at which a breakpoint stops."""
-        events = self._hits.events(one)
+        events = self._events(one)
         first = int(np.searchsorted(events, after, side="right")) + one.ignore
         return events[first : first + 1] if one.temporary else events[first:]
 
     def _count(self, one: Breakpoint, after: int, event: int) -> int:
         """Count how often a breakpoint is hit after an event, up to another."""
-        first, last = np.searchsorted(self._hits.events(one), [after, event], side="right")
+        first, last = np.searchsorted(self._events(one), [after, event], side="right")
         return max(0, int(last - first))
 
     def _enabled(self) -> list[Breakpoint]:
@@ -174,6 +132,43 @@ class RecordedBreakpoints:
 
     def _stopping(self) -> list[Breakpoint]:
         return [one for one in self._enabled() if not one.is_passed]
+
+    # --- the events of the hits of breakpoints, watches and catches ---
+
+    def _events(self, one: Breakpoint) -> Ints:
+        """Return the sorted events of the hits of a breakpoint, watch or catch."""
+        key = (one.spec, one.condition, one.after, one.outcome)
+        if key not in self._known:
+            self._known[key] = self._find(one)
+        return self._known[key]
+
+    def _find(self, one: Breakpoint) -> Ints:
+        if one.watch is not None:
+            return self._watched(one.watch, one.condition)
+        if one.catch is not None:
+            places = self._failed_passes(one.catch.glob)
+            if one.condition is not None:
+                places = np.intersect1d(places, self._query.places("tag:*", one.condition))
+            return self._actions.end_events(places)
+        places = self._query.places(one.spec, one.condition, one.outcome)
+        return self._actions.end_events(places) if one.after else self._actions.line.begins[places]
+
+    def _watched(self, watch: protocol.Watch, condition: str | None) -> Ints:
+        rows = self._changes.life(watch.id or 0, watch.exact)
+        if condition is not None:
+            places = self._query.places("tag:*", condition)
+            rows = rows[np.isin(self._changes.places[rows], places)]
+        events = np.unique(self._changes.reported_at[rows])
+        # The changes of an unfinished action were not reported.
+        return events[events <= self._actions.line.last]
+
+    def _failed_passes(self, glob: str | None) -> Ints:
+        failed = self._actions.words("outcome").where(lambda outcome: outcome == "failed")
+        own = self._actions.words("name").where(lambda name: not is_adaptor(name))
+        places = np.flatnonzero(self._actions.is_tag(PASS_TAG) & failed & own)
+        if glob is None:
+            return places
+        return np.intersect1d(places, self._query.places(f'pass:"{glob}"'))
 
     # --- anywhere ---
 
@@ -188,13 +183,13 @@ class RecordedBreakpoints:
 
     def hit_at(self, event: int) -> list[Breakpoint]:
         """Return the breakpoints that are hit at an event, those with an ignore count too."""
-        return [one for one in self._enabled() if _holds(self._hits.events(one), event)]
+        return [one for one in self._enabled() if _holds(self._events(one), event)]
 
     def newest_hits(self, before: int, count: int) -> Ints:
         """Return the last events before another at which anything is hit, ``count`` at most."""
         hits: list[Ints] = [np.empty(0, dtype=np.int64)]
         for one in self._enabled():
-            events = self._hits.events(one)
+            events = self._events(one)
             hits.append(events[: np.searchsorted(events, before)][-count:])
         return np.unique(np.concatenate(hits))[-count:]
 

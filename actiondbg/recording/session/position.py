@@ -10,14 +10,13 @@ import msgspec
 from actiondbg import protocol
 from actiondbg.errors import ControlRefused, NotStopped, UsageError
 from actiondbg.process.stop import Stop
+from actiondbg.process.timeline import ALREADY_THERE, BEGINNING
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.session.breakpoints import RecordedBreakpoints, RecordedObservers
 from actiondbg.recording.session.descriptions import ActionDescriptions
 
 if TYPE_CHECKING:
     from actiondbg.breakpoints.breakpoint import Breakpoint
-
-BEGINNING = "this is the beginning of the run"
 
 
 class Position:
@@ -147,7 +146,7 @@ class Position:
             return self.jump(there)
         is_there = (self.event, self.stop.when) == (1, "before") and not has_moved
         if not self._line.count or is_there:
-            raise ControlRefused("Already before the first action: there is nothing to go back to.")
+            raise ControlRefused(ALREADY_THERE)
         return self._arrive(
             msgspec.structs.replace(self._jumped(1), reason="start", message=message)
         )

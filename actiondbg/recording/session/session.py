@@ -18,27 +18,26 @@ from actiondbg.errors import ControlRefused, UsageError
 from actiondbg.process.checkpoints import Automatic, Checkpoint
 from actiondbg.process.stop import Stop
 from actiondbg.process.streams import Redirection
-from actiondbg.process.timeline import Branch, Timeline, too_far_out
+from actiondbg.process.timeline import Branch, Timeline, only_found, too_far_out
 from actiondbg.protocol.tags import FOLD_TAG, TAG_OF_KIND
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.recording import Recording
 from actiondbg.recording.session.action_query import ActionQuery
 from actiondbg.recording.session.answers import RecordedAnswers
 from actiondbg.recording.session.breakpoints import (
-    BreakpointHits,
     RecordedBreakpoints,
     RecordedObservers,
 )
 from actiondbg.recording.session.columns import ActionColumns, Side
 from actiondbg.recording.session.descriptions import ActionDescriptions
 from actiondbg.recording.session.past import RecordedPast
-from actiondbg.recording.session.position import BEGINNING, Position
+from actiondbg.recording.session.position import Position
 from actiondbg.session.breakpoints import BreakpointList
 from actiondbg.session.inspection.cursor import Cursor, Outcome, Stack
 from actiondbg.session.inspection.stopped_ir import StoppedIR
 from actiondbg.session.names import STDIN
 from actiondbg.support.closeable import Closeable
-from actiondbg.support.counts import check_count, counted
+from actiondbg.support.counts import check_count
 from actiondbg.support.scratch_directory import make_directory, remove_directory
 
 _NO_EVENTS = np.empty(0, dtype=np.int64)
@@ -61,16 +60,16 @@ class RecordedSession(Closeable):
         self._line = describe.actions.line
         self.names = RecordedNames(describe)
         self._query = ActionQuery(describe.actions, self.names)
-        host = RecordedBreakpoints(table, BreakpointHits(describe.changes, self._query))
+        host = RecordedBreakpoints(table, describe.changes, self._query)
         self.observers = RecordedObservers(self._query)
         self._position = Position(describe, host, self.observers)
         self._answers = RecordedAnswers(describe, self._position)
         self.stack = Stack(self._answers)
         self.cursor = Cursor(self._answers)
         self.outcome = Outcome(self._answers, lambda: self.stop)
-        self._scratch = _Scratch()
+        scratch = _Scratch()
         self.ir = StoppedIR(
-            self._answers, self.stack, self.cursor, describe.ir.names, self._scratch.new_file
+            self._answers, self.stack, self.cursor, describe.ir.names, scratch.new_file
         )
         self.breakpoints = BreakpointList(table, host, self.cursor, self.names)
         self.timeline = RecordedTimeline(describe.actions, self._position, host)
@@ -78,7 +77,7 @@ class RecordedSession(Closeable):
         for forget in (self._answers.reset, self.stack.reset, self.ir.reset):
             self._position.on_move(forget)
         self._began_with: Literal["run", "start"] = "start"
-        self._finalizer = weakref.finalize(self, self._scratch.remove)
+        self._finalizer = weakref.finalize(self, scratch.remove)
 
     def close(self) -> None:
         """Remove the printed files, and close the database; no question is answered afterwards."""
@@ -427,10 +426,4 @@ class RecordedTimeline:
             left -= wanted if self._position.accepts(bound) else 0
             if left == 0:
                 return self._position.jump(bound)
-        number = count - left + len(found)
-        hits = (
-            f"only {counted(number, 'hit')} {'was' if number == 1 else 'were'} found"
-            if number
-            else "nothing was hit"
-        )
-        return self._position.jump_back(0, f"{hits} before: {BEGINNING}", has_moved)
+        return self._position.jump_back(0, only_found(count - left + len(found)), has_moved)

@@ -14,7 +14,15 @@ from actiondbg.process.checkpoints import Automatic, Checkpoint, Frozen
 from actiondbg.process.execution import Execution
 from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.stop import Side, Stop
-from actiondbg.process.timeline import Branches, Timeline, event_before, too_far_out
+from actiondbg.process.timeline import (
+    ALREADY_THERE,
+    BEGINNING,
+    Branches,
+    Timeline,
+    event_before,
+    only_found,
+    too_far_out,
+)
 from actiondbg.session.agent_options import AgentOptions
 from actiondbg.session.breakpoints import AgentBreakpoints
 from actiondbg.session.executions import Executions, InnerStops, StopUpdates
@@ -25,8 +33,6 @@ from actiondbg.session.skip_plan import SkipPlan
 from actiondbg.session.time_travel.reverse_search import Hit, Segment, newest_hits
 from actiondbg.session.time_travel.tool_replacement import ToolReplacement
 from actiondbg.support.counts import check_count, counted
-
-_BEGINNING = "this is the beginning of the run"
 
 
 class CheckpointList:
@@ -368,13 +374,7 @@ class TimeTravel:
             left -= 0 if self._observers.has_refused else wanted
             if left == 0:
                 return stop
-        number = count - left + len(found)
-        hits = (
-            f"only {counted(number, 'hit')} {'was' if number == 1 else 'were'} found"
-            if number
-            else "nothing was hit"
-        )
-        return self._at_beginning(f"{hits} before: {_BEGINNING}", has_moved)
+        return self._at_beginning(only_found(count - left + len(found)), has_moved)
 
     # --- helpers ---
 
@@ -411,7 +411,7 @@ class TimeTravel:
     def _go_back_to(self, event: int) -> Stop:
         if event >= 1:
             return self._go_to(event)
-        return self._at_beginning(_BEGINNING)
+        return self._at_beginning(BEGINNING)
 
     def _at_beginning(self, message: str, has_moved: bool = False) -> Stop:
         """Go before the first action.
@@ -422,7 +422,7 @@ class TimeTravel:
         """
         position = self._position()
         if (position.event, position.when) == (1, "before") and not has_moved:
-            raise ControlRefused("Already before the first action: there is nothing to go back to.")
+            raise ControlRefused(ALREADY_THERE)
         with self._observers.reporting_once():
             run_stop = self._go_to(1)
             stop = msgspec.structs.replace(run_stop, reason="start", message=message)

@@ -1,4 +1,4 @@
-"""The processes of a suite, as their agents note them, and the lit tests that they belong to.
+"""The folder of a suite, its processes, as their agents note them, and the lit tests of these.
 
 lit does not name the test to the processes of it. It is derived from the input, which has the RUN
 lines, or from the script or the temporary file of the test, which lit names after it; else from
@@ -14,8 +14,12 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 
-from actiondbg.suite.folder import PART, SuiteFolder
+import msgspec
+
+from actiondbg.errors import FileNotWritten, UsageError
+from actiondbg.support.atomic_write import write_whole
 from actiondbg.tool.seen_programs import SeenPrograms
 
 _SEPARATOR = "\x1f"  # between the fields of a process; the format is that of SeenPrograms.cpp
@@ -356,3 +360,118 @@ def _plain(word: str) -> str | None:
 def _blanks(word: str) -> str:
     """Return a word whose blanks are single: those at a continued line are not known."""
     return " ".join(word.split())
+
+
+PART = "part"  # the line of the notes before those of a further start of a driver
+_FORMAT = 1
+
+
+class Description(msgspec.Struct, frozen=True):
+    """What is noted of a suite.
+
+    Args:
+        format: the version of the layout of the folder.
+        commands: the command lines of the drivers, in the order of their starts.
+    """
+
+    format: int = _FORMAT
+    commands: list[list[str]] = []
+
+
+class SuiteFolder:
+    """The layout of the folder.
+
+    Attributes:
+        runs: the folder of the recordings, one a process.
+        patterns: the folder of the sets of patterns that processes froze, by hash.
+        index: the folder of the tables about all runs.
+        notes: the file in which agents note processes.
+        full: the file whose existence ends recording, since the limit of disk space is reached.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.absolute()
+        self.runs = self.path / "runs"
+        self.patterns = self.path / "patterns"
+        self.index = self.path / "index"
+        self.full = self.path / "full"
+        self.notes = self.path / SeenPrograms.NAME
+        self._mark = self.path / "suite.json"
+
+    @property
+    def exists(self) -> bool:
+        """Whether it is the folder of a suite."""
+        return self._mark.is_file()
+
+    def check(self) -> None:
+        """Raise UsageError unless it is the folder of a suite, of a format that is known."""
+        if not self.exists:
+            raise UsageError(
+                f"{str(self.path)!r} is not a suite: make one with "
+                "'actiondbg suite record -o DIR -- COMMAND'."
+            )
+        found = self.description().format
+        if found > _FORMAT:
+            raise UsageError(
+                f"The suite {str(self.path)!r} has format {found}, and this actiondbg reads up to "
+                f"{_FORMAT}: use a newer actiondbg."
+            )
+
+    def make(self, resume: bool) -> None:
+        """Make the folder.
+
+        Args:
+            resume: the folder may be that of a suite, whose runs are kept.
+
+        Raises:
+            UsageError: the folder has other contents, or runs that would be mixed with new ones.
+            FileNotWritten: it cannot be made.
+        """
+        if self.exists and not resume:
+            raise UsageError(
+                f"{str(self.path)!r} has the runs of a suite: name another "
+                "folder, or record into it with --resume."
+            )
+        if not self.exists and self.path.exists() and any(self.path.iterdir()):
+            raise UsageError(f"{str(self.path)!r} is no suite and is not empty: name a new folder.")
+        try:
+            for each in (self.runs, self.patterns):
+                each.mkdir(parents=True, exist_ok=True)
+            self.full.unlink(missing_ok=True)
+        except OSError as error:
+            raise FileNotWritten(
+                f"{str(self.path)!r} cannot be made ({error.strerror}): name another folder."
+            ) from error
+
+    def describe(self, command: list[str]) -> None:
+        """Note the command of a suite, after those of earlier parts.
+
+        Raises:
+            FileNotWritten: it cannot be noted; a new folder is removed again.
+        """
+        try:
+            if self.notes.exists():
+                with self.notes.open("ab") as notes:
+                    # A full disk may have cut the line before.
+                    notes.write(f"\n{PART}\n".encode())
+            self.describe_all([*self.description().commands, command])
+        except OSError as error:
+            if not self.exists:
+                for each in (self.runs, self.patterns, self.path):
+                    with contextlib.suppress(OSError):
+                        each.rmdir()
+            raise FileNotWritten(
+                f"The suite {str(self.path)!r} cannot be written ({error.strerror}): free disk "
+                "space, or name another folder."
+            ) from error
+
+    def describe_all(self, commands: list[list[str]]) -> None:
+        """Note the commands of all parts."""
+        write_whole(self._mark, msgspec.json.encode(Description(commands=commands)))
+
+    def description(self) -> Description:
+        """Return what is noted of the suite, an empty description if nothing is."""
+        try:
+            return msgspec.json.decode(self._mark.read_bytes(), type=Description)
+        except (OSError, msgspec.MsgspecError):
+            return Description()

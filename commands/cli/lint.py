@@ -135,7 +135,7 @@ class _Linting:
         Raises:
             ActiondbgError: the tool made no MLIR context.
         """
-        from actiondbg.lint.repetition import Command, Repetition
+        from actiondbg.lint.linter import Command, Repetition
 
         with scratch_directory("lint") as folder:
             command = Command(tuple(argv), os.getcwd(), _kept_input(argv, folder))

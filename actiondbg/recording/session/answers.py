@@ -22,8 +22,8 @@ from actiondbg.session.inspection.agent_access import erased_names
 if TYPE_CHECKING:
     from actiondbg.recording.session.changes import OperationColumns
     from actiondbg.recording.session.descriptions import ActionDescriptions
-    from actiondbg.recording.session.imported_ir import ImportedIR
     from actiondbg.recording.session.position import Position
+    from actiondbg.recording.session.recorded_ir import ImportedIR
 
 R = TypeVar("R", bound=protocol.Message)
 _MOST_LISTED = 4  # values of a name

@@ -17,8 +17,7 @@ from actiondbg.protocol.tags import CONVERSION_TAG, ITERATION_TAG, PASS_TAG, PAT
 from actiondbg.recording.format.arrow import Bools, Ints
 from actiondbg.recording.session.changes import ChangeColumns, OperationColumns, OperationState
 from actiondbg.recording.session.columns import ActionColumns, TableColumns, location_of
-from actiondbg.recording.session.imported_ir import ImportedIR
-from actiondbg.recording.session.recorded_ir import RecordedIR
+from actiondbg.recording.session.recorded_ir import ImportedIR, RecordedIR
 from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:

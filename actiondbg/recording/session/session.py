@@ -24,14 +24,14 @@ from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.recording import Recording
 from actiondbg.recording.session.action_query import ActionQuery
 from actiondbg.recording.session.answers import RecordedAnswers
-from actiondbg.recording.session.breakpoints import (
-    RecordedBreakpoints,
-    RecordedObservers,
-)
 from actiondbg.recording.session.columns import ActionColumns, Side
 from actiondbg.recording.session.descriptions import ActionDescriptions
 from actiondbg.recording.session.past import RecordedPast
-from actiondbg.recording.session.position import Position
+from actiondbg.recording.session.position import (
+    Position,
+    RecordedBreakpoints,
+    RecordedObservers,
+)
 from actiondbg.session.breakpoints import BreakpointList
 from actiondbg.session.inspection.cursor import Cursor, Outcome, Stack
 from actiondbg.session.inspection.stopped_ir import StoppedIR

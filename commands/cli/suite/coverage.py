@@ -79,8 +79,8 @@ def run(parser: LineParser[CoverageOptions], argv: list[str]) -> int:
         difference_lines,
     )
     from actiondbg.suite.coverage import STATES, coverage, differences
-    from actiondbg.suite.folder import SuiteFolder
     from actiondbg.suite.pattern_sources import locate_patterns
+    from actiondbg.suite.processes import SuiteFolder
 
     kinds = KINDS if options.kind is None else (options.kind,)
     states = STATES if options.state is None else (options.state,)

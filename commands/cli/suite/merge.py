@@ -31,7 +31,7 @@ def run(parser: LineParser[MergeOptions], argv: list[str]) -> int:
     options = parser.read_intermixed(argv)
     need_packages("actiondbg suite")
     from actiondbg.commands.render.suite.runs import overview_lines
-    from actiondbg.suite.folder import SuiteFolder
+    from actiondbg.suite.processes import SuiteFolder
     from actiondbg.suite.runs import merge, overview
 
     folder = SuiteFolder(options.output)

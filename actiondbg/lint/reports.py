@@ -112,9 +112,5 @@ def junit_text(findings: Sequence[Finding], rules: Sequence[Rule], runs: int) ->
     whole.append(suite)
     ElementTree.indent(whole)
     text = ElementTree.tostring(whole, encoding="unicode", xml_declaration=True)
-    return f"{_without_control(text)}\n"
-
-
-def _without_control(text: str) -> str:
-    """Leave out the characters that XML 1.0 does not have, as names may have any."""
-    return "".join(each for each in text if each >= " " or each in "\t\n\r")
+    # Without the characters that XML 1.0 does not have, as names may have any.
+    return "".join(each for each in text if each >= " " or each in "\t\n\r") + "\n"

@@ -260,23 +260,20 @@ _OWN_REASONS = ("verify", "interrupt", "crash")
 
 
 class AgentBreakpoints:
-    """Sends breakpoints to the agent, and reads its hit counts (``BreakpointHost``)."""
+    """Sends breakpoints to the agent, and reads its hit counts (``BreakpointHost``).
+
+    Attributes:
+        barriers: what gives further breakpoints to send.
+        observers: likewise, but not during time travel.
+    """
 
     def __init__(self, table: BreakpointTable, executions: Executions) -> None:
         self.table = table
         self._executions = executions
-        self._barriers: list[Contribution] = []
-        self._observers: list[Contribution] = []
+        self.barriers: list[Contribution] = []
+        self.observers: list[Contribution] = []
         self._is_counted = True
         self._is_quiet = False
-
-    def add_barriers(self, contribution: Contribution) -> None:
-        """Also send the breakpoints of a contribution, during time travel too."""
-        self._barriers.append(contribution)
-
-    def add_observers(self, contribution: Contribution) -> None:
-        """Also send the breakpoints of a contribution, except during time travel."""
-        self._observers.append(contribution)
 
     # --- BreakpointHost ---
 
@@ -323,7 +320,7 @@ class AgentBreakpoints:
 
     def all(self) -> list[protocol.WireBreakpoint]:
         """Return all breakpoints, with those of the contributions."""
-        return [*self._of_user(), *(each for many in self._observers for each in many())]
+        return [*self._of_user(), *(each for many in self.observers for each in many())]
 
     def quiet(self) -> list[protocol.WireBreakpoint]:
         """Return the breakpoints for time travel, where they only count hits."""
@@ -348,7 +345,7 @@ class AgentBreakpoints:
             else one.on_wire()
             for one in self.table.all()
         ]
-        return [*own, *(each for many in self._barriers for each in many())]
+        return [*own, *(each for many in self.barriers for each in many())]
 
     # --- stops ---
 

@@ -125,7 +125,7 @@ class ObserverList(CallbackRuns):
         self.has_refused = False
         self._is_deferring = False
         self._is_deferred = False
-        breakpoints.add_observers(self._on_wire)
+        breakpoints.observers.append(self._on_wire)
 
     def add(
         self, spec: str, *, before: Callback | None = None, after: Callback | None = None

@@ -74,7 +74,7 @@ class SkipPlan:
         self._pending: list[SkipEntry] = []  # located at the next stop
         self._located: list[tuple[Skipped, SkipEntry]] = []
         self._mismatch: Mismatch | None = None
-        breakpoints.add_barriers(self._barrier)
+        breakpoints.barriers.append(self._barrier)
 
     def save(self, path: str | os.PathLike[str]) -> int:
         """Write the skips of this timeline, and the standing rules, to a file.
@@ -109,9 +109,10 @@ class SkipPlan:
         execution = self._executions.current
         if execution is not None and execution.state != "exited":
             self._check_ahead(entries)
+            skipped = self._executions.need_idle().branches.ordinals()
             self._pending = [
                 *self._pending,
-                *self._not_skipped_yet(self._executions.need_idle(), entries),
+                *(one for one in entries if one.ordinal not in skipped),
             ]
         self._loaded += entries
         self.locate()
@@ -166,7 +167,10 @@ class SkipPlan:
 
     def _barrier(self) -> list[protocol.WireBreakpoint]:
         stop = self._mismatch.stop if self._mismatch else None
-        return [] if stop is None else [_barrier_at(stop)]
+        if stop is None:
+            return []
+        terms = [protocol.Term(kind="ordinal", ordinal=stop.ordinal)]
+        return [protocol.WireBreakpoint(id=_BARRIER, after=stop.when == "after", terms=terms)]
 
     # --- the end of a replay ---
 
@@ -199,10 +203,6 @@ class SkipPlan:
                 f"The action #{over[0]} has ended, and was not skipped: go back with "
                 f"'goto #{over[0]}', or start the tool again."
             )
-
-    def _not_skipped_yet(self, execution: Execution, entries: list[SkipEntry]) -> list[SkipEntry]:
-        skipped = execution.branches.ordinals()
-        return [one for one in entries if one.ordinal not in skipped]
 
     def locate(self) -> None:
         """Locate the pending entries, and plan their skips."""
@@ -309,14 +309,6 @@ def _is_at(stop: Stop, mismatch: Mismatch) -> bool:
     if stop.when == "exit":
         return True
     return mismatch.stop is not None and stop.event >= mismatch.stop.event
-
-
-def _barrier_at(stop: Stop) -> protocol.WireBreakpoint:
-    return protocol.WireBreakpoint(
-        id=_BARRIER,
-        after=stop.when == "after",
-        terms=[protocol.Term(kind="ordinal", ordinal=stop.ordinal)],
-    )
 
 
 def _other_action(entry: SkipEntry, stop: Stop) -> str:

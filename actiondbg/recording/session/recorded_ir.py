@@ -346,7 +346,8 @@ class ImportedIR:
         modules = [one for one in texts.all if one.name == MODULE]
         if modules:
             return self._checked(texts, min(modules, key=lambda one: one.id), event)
-        if self._holds_modules or not texts.all:
+        holds_modules = np.isin(self._ir.numbers("operation"), self._module_ids).any()
+        if holds_modules or not texts.all:
             raise self._not_shown("the module", event)
         return module_of([self._checked(texts, one, event) for one in texts.all])
 
@@ -516,7 +517,3 @@ class ImportedIR:
         words = self._operations.words("op")
         is_module = words.where(lambda op: "module" in op or "executable" in op)
         return self._operations.numbers("operation")[is_module].tolist()
-
-    @cached_property
-    def _holds_modules(self) -> bool:
-        return bool(np.isin(self._ir.numbers("operation"), self._module_ids).any())

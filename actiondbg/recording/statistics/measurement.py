@@ -10,7 +10,6 @@ import numpy as np
 
 from actiondbg.errors import ActiondbgError
 from actiondbg.recording.errors import RecordingError, lacks
-from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.query.filters import where_any
 from actiondbg.recording.statistics.samples import Samples, samples_of
 from actiondbg.recording.statistics.sort_keys import PER_CALL
@@ -107,8 +106,8 @@ def measure(recording: Recording, selection: Selection) -> Measured:
         list(recording.header.argv),
         recording.count,
         samples,
-        sorted_totals(totals_by_tag(samples), selection.sort),
-        sorted_totals(totals_by_name(samples), selection.sort),
+        sorted_totals(_totals(samples, named=False), selection.sort),
+        sorted_totals(_totals(samples, named=True), selection.sort),
         statistics,
         selection.own,
         notes,
@@ -248,17 +247,6 @@ class Total:
         return {"tag": self.tag, **named, **sizes, "events": counts}
 
 
-def totals_by_tag(samples: Samples) -> list[Total]:
-    """Return one total per tag."""
-    return _totals(samples, samples.tag.codes, named=False)
-
-
-def totals_by_name(samples: Samples) -> list[Total]:
-    """Return one total per tag and name."""
-    codes = samples.tag.codes * len(samples.name.values) + samples.name.codes
-    return _totals(samples, codes, named=True)
-
-
 def sorted_totals(totals: Sequence[Total], key: str) -> list[Total]:
     """Sort totals by a key that ``check_key`` accepts, largest first; names alphabetically."""
     if key == "name":
@@ -274,7 +262,11 @@ def _value(total: Total, key: str) -> float:
     return (count.per_call or 0.0) if key.endswith(PER_CALL) else count.total
 
 
-def _totals(samples: Samples, codes: Ints, named: bool) -> list[Total]:
+def _totals(samples: Samples, named: bool) -> list[Total]:
+    """Return one total per tag, or per tag and name."""
+    codes = samples.tag.codes
+    if named:
+        codes = codes * len(samples.name.values) + samples.name.codes
     _, first, group = np.unique(codes, return_index=True, return_inverse=True)
     calls = np.bincount(group, minlength=len(first))
     durations = sums_by_group(samples.duration, group, len(first))

@@ -152,7 +152,7 @@ class SnapshotTable(ActionItems):
             [
                 ("ordinal", pa.int64(), lambda: self._column(self.ordinals)),
                 ("operation", pa.int64(), lambda: self._column(self._numbers)),
-                ("when", WORD, self._when),
+                ("when", WORD, lambda: word_array(self._places % len(_WHEN), _WHEN)),
                 ("text", pa.large_string(), lambda: self._texts_at(np.arange(len(self._places)))),
             ],
             large={"text": self._texts_at},
@@ -174,9 +174,6 @@ class SnapshotTable(ActionItems):
 
     def _column(self, values: Ints) -> Array:
         return int_array(values[self._places // len(_WHEN)], pa.int64())
-
-    def _when(self) -> Array:
-        return word_array(self._places % len(_WHEN), _WHEN)
 
     def _texts_at(self, rows: Ints) -> Array:
         hashes = self._hashes.ravel()[self._places[rows]].tolist()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import os
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -13,7 +13,7 @@ from typing import Protocol
 from actiondbg.recording.capture.recorder import RecordedRun, RecordingProcess
 from actiondbg.recording.errors import RecordingError, lacks
 from actiondbg.recording.format.arrow import pa
-from actiondbg.recording.format.file import Chunk, RecordingFile, count_actions, read_file
+from actiondbg.recording.format.file import RecordingFile, count_actions, read_file
 from actiondbg.recording.recording import Recording, divide, part_of
 from actiondbg.recording.trace.formats.chrome import ChromeTrace
 from actiondbg.recording.trace.formats.perfetto import PerfettoTrace
@@ -205,7 +205,8 @@ class TraceFile:
 
         With several threads, ordinals and parents are only known when all actions are.
         """
-        return self._selection.where is None and is_of_one_thread(file.chunks)
+        is_of_one = all(each.thread == 0 or not count_actions([each]) for each in file.chunks)
+        return self._selection.where is None and is_of_one
 
     def add_part(self, file: RecordingFile, last: int) -> None:
         """Write the finished slices of the chunks since the last part, up to ``last``."""
@@ -280,8 +281,3 @@ def open_trace(path: str) -> Generator[Output]:
                 yield out
         else:
             yield file
-
-
-def is_of_one_thread(chunks: Sequence[Chunk]) -> bool:
-    """Whether all actions are of the thread that made the context."""
-    return all(chunk.thread == 0 or not count_actions([chunk]) for chunk in chunks)

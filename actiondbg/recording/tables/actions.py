@@ -38,9 +38,10 @@ from actiondbg.recording.format.layout import (
 from actiondbg.recording.format.packed import unzigzag
 from actiondbg.recording.format.structs import Kind, Space
 from actiondbg.recording.tables.definitions import Definitions
-from actiondbg.recording.tables.lazy_table import Column, LazyTable
+from actiondbg.recording.tables.lazy_table import LazyTable
 from actiondbg.recording.tables.rows import ActionRows, Nesting, firsts
 
+INT64, INT32 = pa.int64(), pa.int32()
 # The parts of a string of the space ACTION.
 _WORDS = ("tag", "name", "full_name", "labels", "unnamed")
 
@@ -65,24 +66,33 @@ class ActionTable:
 
     def table(self) -> LazyTable:
         """Return the table."""
+        rows, nesting = self._rows, self._nesting
+        events = [
+            (column_of_event(name), INT64, partial(self._event, index))
+            for index, name in enumerate(rows.file.header.events)
+        ]
         return LazyTable(
             [
-                ("ordinal", pa.int64(), lambda: int_array(self._rows.ordinals, pa.int64())),
-                ("parent", pa.int64(), self._parent),
-                ("thread", pa.int32(), self._thread),
+                ("ordinal", INT64, lambda: int_array(rows.ordinals, INT64)),
+                ("parent", INT64, self._parent),
+                ("thread", INT32, self._thread),
                 ("context", WORD, lambda: word_array(*self._contexts)),
                 ("mlir", WORD, self._mlir),
-                ("depth", pa.int32(), lambda: self._ints(self._nesting.depths, pa.int32())),
+                ("depth", INT32, lambda: self._ints(nesting.depths, INT32)),
                 *((word, WORD, partial(self._word, word)) for word in _WORDS),
-                ("nth", pa.int64(), self._nth),
-                ("operation", pa.int64(), lambda: id_array(self._operations)),
+                ("nth", INT64, self._nth),
+                ("operation", INT64, lambda: id_array(self._operations)),
                 *self._definitions.columns(lambda: self._found),
-                *self._outcome_columns(),
-                *((kind, pa.int32(), partial(self._count, kind)) for kind in CHANGE_KINDS),
-                ("start_ns", pa.int64(), self._start),
-                ("duration_ns", pa.int64(), lambda: self._time(self._rows.duration_ticks)),
-                ("self_ns", pa.int64(), lambda: self._time(self._nesting.own_ticks)),
-                *self._event_columns(),
+                ("outcome", WORD, lambda: _of_codes(rows.ordered(rows.outcomes), OUTCOMES)),
+                ("changed", pa.bool_(), self._changed),
+                ("rolled_back", pa.bool_(), lambda: bool_array(self._flags & ROLLED_BACK > 0)),
+                ("fold", WORD, self._fold),
+                ("reason", WORD, self._reasons.first),
+                *((kind, INT32, partial(self._count, kind)) for kind in CHANGE_KINDS),
+                ("start_ns", INT64, self._start),
+                ("duration_ns", INT64, lambda: self._time(rows.duration_ticks)),
+                ("self_ns", INT64, lambda: self._time(nesting.own_ticks)),
+                *events,
             ]
         )
 
@@ -95,7 +105,7 @@ class ActionTable:
     def _thread(self) -> Array:
         slices = self._rows.items.slices
         counts = [part.stop - part.start for part in slices]
-        return self._ints(np.repeat(self._rows.threads, counts), pa.int32())
+        return self._ints(np.repeat(self._rows.threads, counts), INT32)
 
     @cached_property
     def _contexts(self) -> tuple[Ints, list[str]]:
@@ -160,7 +170,7 @@ class ActionTable:
         firsts = np.cumsum(counts) - counts
         nth = np.empty(len(tags), np.int64)
         nth[by_tag] = np.arange(1, len(tags) + 1) - np.repeat(firsts, counts)
-        return int_array(nth, pa.int64())
+        return int_array(nth, INT64)
 
     # --- operations ---
 
@@ -174,19 +184,6 @@ class ActionTable:
 
     # --- outcomes ---
 
-    def _outcome_columns(self) -> list[Column]:
-        return [
-            ("outcome", WORD, self._outcome),
-            ("changed", pa.bool_(), self._changed),
-            ("rolled_back", pa.bool_(), lambda: self._flag(ROLLED_BACK)),
-            ("fold", WORD, self._fold),
-            ("reason", WORD, self._reasons.first),
-        ]
-
-    def _outcome(self) -> Array:
-        codes = self._rows.ordered(self._rows.outcomes)
-        return word_array(np.minimum(codes, len(OUTCOMES) - 1), OUTCOMES)
-
     @cached_property
     def _flags(self) -> Ints:
         return self._rows.ordered(self._rows.flags)
@@ -194,24 +191,20 @@ class ActionTable:
     def _changed(self) -> Array:
         return bool_array(self._flags & CHANGED > 0, self._flags & UNKNOWN_CHANGE > 0)
 
-    def _flag(self, flag: int) -> Array:
-        return bool_array(self._flags & flag > 0)
-
     def _fold(self) -> Array:
-        codes = (self._flags >> FOLD_SHIFT & FOLD_MASK).astype(np.int32) - 1
-        return word_array(np.minimum(codes, len(FOLDS) - 1), FOLDS)
+        return _of_codes((self._flags >> FOLD_SHIFT & FOLD_MASK).astype(np.int32) - 1, FOLDS)
 
     def _count(self, kind: str) -> Array:
-        return int_array(self._changes.counts(kind), pa.int32())
+        return int_array(self._changes.counts(kind), INT32)
 
     # --- times and events ---
 
     def _start(self) -> Array:
-        return self._ints(self._rows.nanoseconds(self._rows.ticks), pa.int64(), self._untimed)
+        return self._ints(self._rows.nanoseconds(self._rows.ticks), INT64, self._untimed)
 
     def _time(self, ticks: Ints) -> Array:
         absent = self._rows.unfinished | self._untimed
-        return self._ints(self._rows.nanoseconds(ticks), pa.int64(), absent)
+        return self._ints(self._rows.nanoseconds(ticks), INT64, absent)
 
     @cached_property
     def _untimed(self) -> Bools:
@@ -222,13 +215,6 @@ class ActionTable:
     def _samples(self) -> ActionItems:
         return ActionItems(self._rows, Kind.SAMPLES)
 
-    def _event_columns(self) -> list[Column]:
-        names = self._rows.file.header.events
-        return [
-            (column_of_event(name), pa.int64(), partial(self._event, index))
-            for index, name in enumerate(names)
-        ]
-
     def _event(self, index: int) -> Array:
         counted = np.zeros(self._rows.count, np.int64)
         absent = np.ones(self._rows.count, np.bool_)
@@ -236,7 +222,11 @@ class ActionTable:
         if len(ranks):  # else no thread could count: the field "values" is missing
             counted[ranks] = self._samples.field("values")[:, index].astype(np.int64)
             absent[ranks] = False
-        return int_array(counted, pa.int64(), absent)
+        return int_array(counted, INT64, absent)
+
+
+def _of_codes(codes: Ints, words: tuple[str, ...]) -> Array:
+    return word_array(np.minimum(codes, len(words) - 1), words)
 
 
 def column_of_event(name: str) -> str:
@@ -318,16 +308,16 @@ class ChangeTable(ActionItems):
         """Return the table."""
         return LazyTable(
             [
-                ("ordinal", pa.int64(), lambda: int_array(self.ordinals, pa.int64())),
+                ("ordinal", INT64, lambda: int_array(self.ordinals, INT64)),
                 # The position in the file, from 1: chronological within a thread.
-                ("seq", pa.int64(), lambda: int_array(self._sorted[0] + 1, pa.int64())),
+                ("seq", INT64, lambda: int_array(self._sorted[0] + 1, INT64)),
                 ("kind", WORD, lambda: word_array(self.kinds, CHANGE_KINDS)),
-                ("operation", pa.int64(), lambda: id_array(self.operations)),
+                ("operation", INT64, lambda: id_array(self.operations)),
                 *self._definitions.columns(lambda: self._found),
                 ("block", pa.bool_(), lambda: bool_array(self.blocks)),
                 ("guess", pa.bool_(), lambda: bool_array(self._codes & GUESS > 0)),
-                ("by", pa.int64(), lambda: id_array(self._by)),
-                ("by_result", pa.int32(), self._by_result),
+                ("by", INT64, lambda: id_array(self._by)),
+                ("by_result", INT32, self._by_result),
             ]
         )
 
@@ -345,7 +335,7 @@ class ChangeTable(ActionItems):
         return self._definitions.find(self.operations, self.ranks)
 
     def _by_result(self) -> Array:
-        return int_array(self.field("by_result"), pa.int32(), self._by == 0)
+        return int_array(self.field("by_result"), INT32, self._by == 0)
 
 
 class ReasonTable(ActionItems):
@@ -370,7 +360,7 @@ class ReasonTable(ActionItems):
         """Return the table."""
         return LazyTable(
             [
-                ("ordinal", pa.int64(), lambda: int_array(self.ordinals, pa.int64())),
+                ("ordinal", INT64, lambda: int_array(self.ordinals, INT64)),
                 ("reason", WORD, lambda: word_array(self._codes, self._strings.words)),
             ]
         )
@@ -387,9 +377,9 @@ def finding_table(rows: ActionRows, strings: StringTables) -> LazyTable:
 
     return LazyTable(
         [
-            ("ordinal", pa.int64(), lambda: int_array(findings.ordinals, pa.int64())),
+            ("ordinal", INT64, lambda: int_array(findings.ordinals, INT64)),
             ("rule", WORD, lambda: word_array(findings.field("rule"), CHECKED_RULES)),
-            ("operation", pa.int64(), lambda: id_array(findings.field("operation"))),
+            ("operation", INT64, lambda: id_array(findings.field("operation"))),
             ("detail", WORD, details),
         ]
     )
@@ -403,14 +393,14 @@ def link_table(rows: ActionRows) -> LazyTable:
         return word_array(links.field("kind").astype(np.int32), LINK_KINDS)
 
     def sources() -> Array:
-        return int_array(links.field("operation") + unzigzag(links.field("source")), pa.int64())
+        return int_array(links.field("operation") + unzigzag(links.field("source")), INT64)
 
     return LazyTable(
         [
-            ("ordinal", pa.int64(), lambda: int_array(links.ordinals, pa.int64())),
+            ("ordinal", INT64, lambda: int_array(links.ordinals, INT64)),
             ("kind", WORD, kinds),
-            ("operation", pa.int64(), lambda: int_array(links.field("operation"), pa.int64())),
-            ("source", pa.int64(), sources),
+            ("operation", INT64, lambda: int_array(links.field("operation"), INT64)),
+            ("source", INT64, sources),
         ]
     )
 
@@ -427,11 +417,11 @@ class OperationTable:
         newest = self._definitions.find_newest
         return LazyTable(
             [
-                ("operation", pa.int64(), lambda: int_array(self._numbers, pa.int64())),
+                ("operation", INT64, lambda: int_array(self._numbers, INT64)),
                 *self._definitions.columns(newest),
                 ("location", pa.string(), lambda: self._definitions.location(newest())),
-                ("created_by", pa.int64(), self._created_by),
-                ("erased_by", pa.int64(), self._erased_by),
+                ("created_by", INT64, self._created_by),
+                ("erased_by", INT64, self._erased_by),
             ]
         )
 

@@ -17,8 +17,14 @@ import numpy as np
 from actiondbg.errors import NotRecorded
 from actiondbg.recording.errors import RecordingError
 from actiondbg.recording.format.arrow import Array, Ints, Table
-from actiondbg.recording.format.file import Chunk, Ending, RecordingFile, count_actions, read_ending
-from actiondbg.recording.format.header import Header
+from actiondbg.recording.format.file import (
+    Chunk,
+    Ending,
+    Header,
+    RecordingFile,
+    count_actions,
+    read_ending,
+)
 from actiondbg.recording.format.items import StringTables
 from actiondbg.recording.format.structs import Kind
 from actiondbg.recording.tables.actions import (

@@ -20,8 +20,7 @@ from actiondbg.errors import FileNotWritten, LaunchError
 from actiondbg.protocol.tags import PASS_TAG
 from actiondbg.recording.errors import RecordingError
 from actiondbg.recording.format.arrow import DataType, Ints, Table, pa
-from actiondbg.recording.format.file import Ending, read_ending, read_file
-from actiondbg.recording.format.header import Header
+from actiondbg.recording.format.file import Ending, Header, read_ending, read_file
 from actiondbg.recording.format.items import Items, StringTables
 from actiondbg.recording.format.layout import CHANGED, OUTCOMES, ROLLED_BACK
 from actiondbg.recording.format.structs import Kind, Space

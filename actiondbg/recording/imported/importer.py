@@ -21,6 +21,7 @@ from actiondbg.ir.aliases import definitions, with_used
 from actiondbg.ir.tree.outline import find, without_indent
 from actiondbg.protocol.tags import PASS_TAG
 from actiondbg.recording.errors import RecordingError
+from actiondbg.recording.format.items import varint, zigzag
 from actiondbg.recording.format.layout import (
     CHANGE_KINDS,
     CHANGED,
@@ -29,7 +30,6 @@ from actiondbg.recording.format.layout import (
     PACKED,
     UNKNOWN_CHANGE,
 )
-from actiondbg.recording.format.packed import varint, zigzag
 from actiondbg.recording.format.structs import (
     CHUNK_HEADER,
     CHUNK_MAGIC,

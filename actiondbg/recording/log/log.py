@@ -16,8 +16,7 @@ import numpy as np
 
 from actiondbg.recording import open_recording
 from actiondbg.recording.format.arrow import Array, Ints, Table, pa
-from actiondbg.recording.format.file import Chunk, RecordingFile, count_actions, scan_chunks
-from actiondbg.recording.format.header import Header
+from actiondbg.recording.format.file import Chunk, Header, RecordingFile, count_actions, scan_chunks
 from actiondbg.recording.format.layout import FOLDS, OUTCOMES, UNFINISHED
 from actiondbg.recording.format.structs import FILE_HEADER, Kind, Space
 from actiondbg.recording.log.lines import (

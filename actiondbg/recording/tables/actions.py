@@ -19,7 +19,7 @@ from actiondbg.recording.format.arrow import (
     pa,
     word_array,
 )
-from actiondbg.recording.format.items import Items, StringTables
+from actiondbg.recording.format.items import Items, StringTables, unzigzag
 from actiondbg.recording.format.layout import (
     BLOCK,
     CHANGE_KIND_MASK,
@@ -35,7 +35,6 @@ from actiondbg.recording.format.layout import (
     ROLLED_BACK,
     UNKNOWN_CHANGE,
 )
-from actiondbg.recording.format.packed import unzigzag
 from actiondbg.recording.format.structs import Kind, Space
 from actiondbg.recording.tables.definitions import Definitions
 from actiondbg.recording.tables.lazy_table import LazyTable

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from actiondbg.recording.format.arrow import pa
-from actiondbg.recording.format.header import Header
+from actiondbg.recording.format.file import Header
 from actiondbg.recording.format.layout import CHANGE_KINDS
 from actiondbg.recording.recording import Recording
 from actiondbg.recording.trace.byte_columns import (

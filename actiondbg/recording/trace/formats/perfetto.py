@@ -15,7 +15,7 @@ from functools import cache
 import numpy as np
 
 from actiondbg.recording.format.arrow import Array, pa
-from actiondbg.recording.format.packed import varint
+from actiondbg.recording.format.items import varint
 from actiondbg.recording.recording import Recording
 from actiondbg.recording.trace.byte_columns import (
     NONE,

@@ -19,7 +19,7 @@ from actiondbg.recording.format.arrow import (
     pa,
     word_array,
 )
-from actiondbg.recording.format.items import Items, StringTables, unzigzag
+from actiondbg.recording.format.items import Items, Strings, StringTables, unzigzag
 from actiondbg.recording.format.layout import (
     BLOCK,
     CHANGE_KIND_MASK,
@@ -266,11 +266,11 @@ class ActionItems:
 
     def field(self, name: str) -> Ints:
         """Return a field of all items."""
-        return self.sorted(self.items.field(name))
+        return self.items.field(name)[self._sorted[0]]
 
-    def sorted(self, values: Ints) -> Ints:
-        """Reorder one value per stored item to the order of the actions."""
-        return values[self._sorted[0]]
+    def resolved(self, name: str, strings: Strings) -> Ints:
+        """Return a field of all items that names strings, as indices into these."""
+        return self.items.resolve(name, strings.places)[self._sorted[0]]
 
 
 class ChangeTable(ActionItems):
@@ -346,7 +346,7 @@ class ReasonTable(ActionItems):
 
     @cached_property
     def _codes(self) -> Ints:
-        return self.sorted(self.items.resolve("reason", self._strings.places))
+        return self.resolved("reason", self._strings)
 
     def first(self) -> Array:
         """Return the first reason of each action, in the order of the ordinals, or null."""
@@ -367,19 +367,13 @@ class ReasonTable(ActionItems):
 
 def finding_table(rows: ActionRows, strings: StringTables) -> LazyTable:
     """Return the rules that patterns broke, in order: of a recording with checks."""
-    findings = ActionItems(rows, Kind.FINDINGS)
-
-    def details() -> Array:
-        texts = strings[Space.REASON]
-        codes = findings.items.resolve("text", texts.places)
-        return word_array(findings.sorted(codes), texts.words)
-
+    findings, texts = ActionItems(rows, Kind.FINDINGS), strings[Space.REASON]
     return LazyTable(
         [
             ("ordinal", INT64, lambda: int_array(findings.ordinals, INT64)),
             ("rule", WORD, lambda: word_array(findings.field("rule"), CHECKED_RULES)),
             ("operation", INT64, lambda: id_array(findings.field("operation"))),
-            ("detail", WORD, details),
+            ("detail", WORD, lambda: word_array(findings.resolved("text", texts), texts.words)),
         ]
     )
 
@@ -388,16 +382,13 @@ def link_table(rows: ActionRows) -> LazyTable:
     """Return how operations were made from others, where no change reports it."""
     links = ActionItems(rows, Kind.LINKS)
 
-    def kinds() -> Array:
-        return word_array(links.field("kind").astype(np.int32), LINK_KINDS)
-
     def sources() -> Array:
         return int_array(links.field("operation") + unzigzag(links.field("source")), INT64)
 
     return LazyTable(
         [
             ("ordinal", INT64, lambda: int_array(links.ordinals, INT64)),
-            ("kind", WORD, kinds),
+            ("kind", WORD, lambda: word_array(links.field("kind"), LINK_KINDS)),
             ("operation", INT64, lambda: int_array(links.field("operation"), INT64)),
             ("source", INT64, sources),
         ]

@@ -18,22 +18,19 @@ from actiondbg.recording import open_recording
 from actiondbg.recording.format.arrow import Array, Ints, Table, pa
 from actiondbg.recording.format.file import Chunk, Header, RecordingFile, count_actions, scan_chunks
 from actiondbg.recording.format.layout import FOLDS, OUTCOMES, UNFINISHED
-from actiondbg.recording.format.structs import FILE_HEADER, Kind, Space
+from actiondbg.recording.format.structs import FILE_HEADER, Kind
 from actiondbg.recording.log.lines import (
-    BEFORE,
     UNKNOWN_DURATION,
     Coded,
     Fields,
     LogActions,
     Paint,
     distinct,
-    formatted,
+    joined,
     no_paint,
-    notes,
-    operation_texts,
+    number_parts,
+    one_line,
     piece,
-    reason_note,
-    subject,
 )
 from actiondbg.recording.recording import part_of
 
@@ -48,12 +45,19 @@ _SECONDS = 1.0  # after which all growth is read
 # After this time without growth everything is written. Before, most actions of the newest chunk are
 # unfinished and would have to be overwritten.
 _QUIET_SECONDS = 0.5
-_WORD_COLUMNS = {"op": Space.OPERATION, "function": Space.FUNCTION, "file": Space.FILE}
-_OPERATION_COLUMNS = ("operation", *_WORD_COLUMNS, "line", "col")
+# The text before each word that describes an operation.
+_BEFORE = {"op": " ", "function": " in @", "file": " at "}
+_OPERATION_COLUMNS = ("operation", *_BEFORE, "line", "col")
 COLUMNS = (
     *("ordinal", "thread", "depth", "tag", "name", *_OPERATION_COLUMNS),
     *("outcome", "changed", "fold", "reason", "duration_ns"),
 )
+_FAILED = OUTCOMES.index("failed")
+_FOLD_NOTES = [
+    ": folded in place" if fold == "in-place" else f": folded to {fold}" for fold in FOLDS
+]
+_ODD_NOTE = ": though it changed the IR"
+_NOTES: Array = pa.array([f"{note}\n" for note in ("", *_FOLD_NOTES, _ODD_NOTE)])
 
 
 def write_log(
@@ -73,7 +77,7 @@ def write_log(
     table = _selected(recording, COLUMNS, where)
     actions = TableActions(table, paint)
     for start in range(0, table.num_rows, _ROWS):
-        out.write(_content(formatted(fields, actions.part(start, _ROWS))))
+        out.write(_content(actions.part(start, _ROWS).lines(fields)))
     return table.num_rows
 
 
@@ -264,7 +268,7 @@ class LiveLog:
     def _write(self, batch: Batch) -> None:
         self._patch(batch.earlier)
         actions = batch.actions
-        lines = formatted(self._fields, actions)
+        lines = actions.lines(self._fields)
         unfinished = np.flatnonzero(actions.outcomes == UNFINISHED)
         starts = np.frombuffer(lines.buffers()[1], np.int32)[unfinished].astype(np.int64)
         starts += self._file.tell() + self._fields.ending_start(actions.ordinals)
@@ -275,7 +279,7 @@ class LiveLog:
     def _patch(self, earlier: LogActions) -> None:
         """Overwrite the endings of the actions that are over now."""
         self._file.flush()
-        has_note = notes(earlier).codes > 0
+        has_note = earlier.notes.codes > 0
         for at in np.flatnonzero(earlier.outcomes != UNFINISHED).tolist():
             start = self._open.pop(int(earlier.ordinals[at]), None)
             if start is not None:
@@ -292,46 +296,56 @@ class TableActions:
         self._paint = paint
         # Format each word of a dictionary column once.
         self._words = {
-            name: self._formatted(name, partial(piece, BEFORE[space]))
-            for name, space in _WORD_COLUMNS.items()
+            name: self._formatted(name, partial(piece, before)) for name, before in _BEFORE.items()
         }
-        self._reasons = self._formatted("reason", reason_note)
+        reasons = self._formatted("reason", lambda reason: piece(": ", reason) + "\n")
+        self._notes: Array = pa.concat_arrays([_NOTES, reasons])
         self._outcomes = self._places("outcome", OUTCOMES)
         self._folds = self._places("fold", FOLDS) + 1
 
     def part(self, start: int, count: int) -> LogActions:
         """Return the actions in some rows."""
         columns = {name: column.slice(start, count) for name, column in self._columns.items()}
+        outcomes = self._outcomes[_codes(columns["outcome"])]
         return LogActions(
             ordinals=columns["ordinal"].to_numpy(),
             threads=columns["thread"].to_numpy(),
             depths=columns["depth"].to_numpy(),
-            outcomes=self._outcomes[_codes(columns["outcome"])],
+            outcomes=outcomes,
             durations=_numbers(columns["duration_ns"], UNKNOWN_DURATION),
             subjects=self._subjects(columns["tag"], columns["name"]),
             operations=self._operations(columns),
-            reasons=Coded(_codes(columns["reason"]), self._reasons),
-            folds=self._folds[_codes(columns["fold"])],
-            changed=columns["changed"].fill_null(False).to_numpy(zero_copy_only=False),
+            notes=self._noted(columns, outcomes),
         )
 
     def _subjects(self, tags: Array, names: Array) -> Coded:
         rows, places = distinct(_codes(tags) * len(names.dictionary) + _codes(names))
         texts = (each.take(pa.array(rows)).to_pylist() for each in (tags, names))
         words = [
-            subject(tag or "", name or "", self._paint) for tag, name in zip(*texts, strict=True)
+            one_line(tag or "") + (f" ({self._paint('name', one_line(name))})" if name else "")
+            for tag, name in zip(*texts, strict=True)
         ]
         return Coded(places, pa.array(words, pa.string()))
 
     def _operations(self, columns: dict[str, Array]) -> Coded:
-        """Format each distinct operation and function once: an operation may move."""
+        """Format ``on @5 arith.addi in @f at in.mlir:3:4``, without missing parts.
+
+        Each distinct operation and function is formatted once: an operation may move.
+        """
         numbers, functions = _numbers(columns["operation"]), _codes(columns["function"])
         rows, places = distinct(numbers * (len(self._words["function"]) + 1) + functions + 1)
         of = {name: columns[name].take(pa.array(rows)) for name in _OPERATION_COLUMNS}
-        words = [Coded(_codes(of[name]), self._words[name]) for name in _WORD_COLUMNS]
-        position = (_numbers(of[name], -1) for name in ("line", "col"))
-        texts = operation_texts(_numbers(of["operation"]), words, *position)
-        return Coded(np.where(numbers > 0, places, -1), texts)
+        words = [Coded(_codes(of[name]), self._words[name]) for name in _BEFORE]
+        lines, positions = (number_parts(":", _numbers(of[name], -1)) for name in ("line", "col"))
+        ids = number_parts(" on @", _numbers(of["operation"]))
+        return Coded(np.where(numbers > 0, places, -1), joined([*ids, *words, *lines, *positions]))
+
+    def _noted(self, columns: dict[str, Array], outcomes: Ints) -> Coded:
+        changed = columns["changed"].fill_null(False).to_numpy(zero_copy_only=False)
+        codes = self._folds[_codes(columns["fold"])].astype(np.int32)
+        codes[(outcomes == _FAILED) & changed & (codes == 0)] = len(_NOTES) - 1
+        reasons = _codes(columns["reason"])
+        return Coded(np.where(reasons >= 0, reasons + len(_NOTES), codes), self._notes)
 
     def _formatted(self, column: str, write: Callable[[str], str]) -> Array:
         words = self._columns[column].dictionary.to_pylist()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -185,13 +185,6 @@ def do_all(work: Callable[[T], object], items: Sequence[T]) -> None:
         list(threads.map(work, items))
 
 
-class _Block(NamedTuple):
-    """Slices of the sections and of the items that are unpacked together."""
-
-    sections: slice
-    items: slice
-
-
 def unpack(
     payloads: Sequence[Bytes], counts: Sequence[int], names: Sequence[str], differences: int
 ) -> dict[str, Ints]:
@@ -212,9 +205,10 @@ def unpack(
     """
     columns = np.empty((len(names), sum(counts)), np.int32)
 
-    def read(block: _Block) -> None:
-        numbers = _leb128(np.concatenate(payloads[block.sections]))
-        here = columns[:, block.items]
+    def read(block: tuple[slice, slice]) -> None:
+        of_sections, of_items = block
+        numbers = _leb128(np.concatenate(payloads[of_sections]))
+        here = columns[:, of_items]
         if len(numbers) != here.size:
             raise RecordingError(
                 f"The recording holds {len(numbers):,} packed numbers where {here.size:,} are "
@@ -223,7 +217,7 @@ def unpack(
         for index, column in enumerate(here):
             plain = np.ascontiguousarray(numbers[index :: len(names)])
             if index < differences:
-                _sum(unzigzag(plain).view(np.int32), counts[block.sections], column)
+                _sum(unzigzag(plain).view(np.int32), counts[of_sections], column)
             else:
                 column[:] = plain
 
@@ -251,14 +245,14 @@ def unzigzag(numbers: Ints) -> Ints:
     return numbers >> 1 ^ -(numbers & 1)
 
 
-def _blocks(payloads: Sequence[Bytes], counts: Sequence[int]) -> Iterator[_Block]:
-    """Group sections into blocks of about _BLOCK bytes."""
+def _blocks(payloads: Sequence[Bytes], counts: Sequence[int]) -> Iterator[tuple[slice, slice]]:
+    """Yield the sections and the items of blocks of about _BLOCK bytes."""
     first, first_item, item, size = 0, 0, 0, 0
     for index, (payload, count) in enumerate(zip(payloads, counts, strict=True)):
         item += count
         size += len(payload)
         if size >= _BLOCK or index == len(payloads) - 1:
-            yield _Block(slice(first, index + 1), slice(first_item, item))
+            yield slice(first, index + 1), slice(first_item, item)
             first, first_item, size = index + 1, item, 0
 
 

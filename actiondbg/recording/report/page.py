@@ -48,12 +48,11 @@ from actiondbg.support.html_page import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from duckdb import DuckDBPyConnection
 
     from actiondbg.recording.recording import Recording
-    from actiondbg.recording.report.overview import Limits
 
 _STEP = 10  # units between the beginnings of two actions
 _SCRIPTS = ("base", "action", "timeline", "tables", "search", "start")
@@ -123,32 +122,41 @@ def report_page(
             database.register("actions", actions_in_steps(recording))
         count = keep_actions(database, where) if where else recording.count
         source = Source(recording, is_kept, count, filters)
-        page = _page(content_of(source, database, limits), sections, script)
+        page = _page(source, database, limits, sections, script)
         for _ in range(_TRIES):
             if len(page.encode(errors="replace")) <= size * 1e6:
                 break
             limits = limits.scaled(_SMALLER)
-            page = _page(content_of(source, database, limits), sections, script)
+            page = _page(source, database, limits, sections, script)
     return ReportPage(page, count)
 
 
-def _page(content: Content, sections: Sequence[str], further: str) -> str:
-    title = f"actiondbg: {content.title}"
+def _page(
+    source: Source,
+    database: DuckDBPyConnection,
+    limits: Limits,
+    sections: Sequence[str],
+    further: str,
+) -> str:
+    recording = source.recording
+    counts = overview.counts(database)
+    held, run = content_of(source, database, limits, counts)
+    named = recording.header.imported or next(iter(recording.header.argv), "a run")
+    title = f"actiondbg: {os.path.basename(named)}"
+    lines = overview.facts(source, run["end"])
     body = Template(_asset("page.html")).substitute(
         heading=html(title),
-        command=html(cut(content.command, _LONGEST)),
-        facts=facts(
-            (name, code(text) if is_code else text) for name, text, is_code in content.facts
-        ),
-        counts=_counts(content),
-        held=element("ul", joined(*(element("li", line) for line in content.left_out))),
+        command=html(cut(overview.command(recording), _LONGEST)),
+        facts=facts((name, code(text) if is_code else text) for name, text, is_code in lines),
+        counts=_counts(counts, overview.change_counts(database)),
+        held=element("ul", joined(*(element("li", line) for line in overview.left_out(held)))),
         sections="".join(f"<section>\n{section}</section>\n" for section in sections),
     )
     return html_page(
         title,
         Html(body.rstrip()),
         style=_asset("style.css") + token_colors(),
-        data=content.run,
+        data=run,
         scripts=[asset(*TABLES), *(_asset(f"{name}.js") for name in _SCRIPTS), further],
         maker="report",
     )
@@ -158,12 +166,10 @@ def _asset(name: str) -> Html:
     return asset(__spec__.parent, name)
 
 
-def _counts(content: Content) -> Html:
+def _counts(counts: Sequence[overview.Count], changes: Mapping[str, int]) -> Html:
     """Return the table of kinds of actions, without columns for outcomes that never occurred."""
     shown = [
-        at
-        for at in range(len(OUTCOMES))
-        if at == 0 or any(row.outcomes[at] for row in content.counts)
+        at for at in range(len(OUTCOMES)) if at == 0 or any(row.outcomes[at] for row in counts)
     ]
     head = ["", "actions", *(OUTCOMES[at] for at in shown), "changed the IR"]
     rows = [
@@ -173,9 +179,9 @@ def _counts(content: Content) -> Html:
             *(row.outcomes[at] for at in shown),
             row.changed,
         )
-        for row in content.counts
+        for row in counts
     ]
-    changed = ", ".join(f"{count:,} {kind}" for kind, count in content.changes.items() if count)
+    changed = ", ".join(f"{count:,} {kind}" for kind, count in changes.items() if count)
     return joined(
         table(rows, head),
         element("p", f"Changes to operations and blocks: {changed or 'none'}."),
@@ -235,23 +241,12 @@ def density(database: DuckDBPyConnection, buckets: int) -> Density:
     return {"end": end, "width": width, "threads": columns}
 
 
-class Content(NamedTuple):
-    """The content of a page; ``run`` has the data of its scripts."""
-
-    title: str
-    command: str
-    facts: list[overview.Fact]
-    counts: list[overview.Count]
-    changes: dict[str, int]
-    left_out: list[str]
-    run: dict[str, object]
-
-
-def content_of(source: overview.Source, database: DuckDBPyConnection, limits: Limits) -> Content:
-    """Query the content of a page with some limits."""
+def content_of(
+    source: Source, database: DuckDBPyConnection, limits: Limits, counts: Sequence[overview.Count]
+) -> tuple[overview.Held, dict[str, Any]]:
+    """Query the content of a page with some limits; return what it holds, and its scripts' data."""
     recording = source.recording
     shared = Shared()
-    counts = overview.counts(database)
     when = density(database, limits.buckets)
     tables = _tables(recording, database, shared, limits)
     chosen = _in_rounds(database, _CHANGING, limits.changing)
@@ -274,7 +269,7 @@ def content_of(source: overview.Source, database: DuckDBPyConnection, limits: Li
         with_ir=count_with_ir(database) if recording.header.has_ir else 0,
         rows={name: (len(next(iter(t.columns.values()))), t.total) for name, t in tables.items()},
     )
-    run: dict[str, object] = {
+    run: dict[str, Any] = {
         "count": source.actions,
         "path": source.shown_path,
         "end": when["end"],
@@ -292,20 +287,7 @@ def content_of(source: overview.Source, database: DuckDBPyConnection, limits: Li
         "searched": overview.searched(held),
         "heldWords": overview.held_actions(held),
     }
-    return Content(
-        title=_title(recording),
-        command=overview.command(recording),
-        facts=overview.facts(source, when["end"]),
-        counts=counts,
-        changes=overview.change_counts(database),
-        left_out=overview.left_out(held),
-        run=run,
-    )
-
-
-def _title(recording: Recording) -> str:
-    named = recording.header.imported or next(iter(recording.header.argv), "a run")
-    return os.path.basename(named)
+    return held, run
 
 
 def _tables(

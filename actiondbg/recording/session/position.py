@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 import numpy as np
@@ -226,20 +225,6 @@ class Position:
         )
 
 
-class NextStop(NamedTuple):
-    """Where a control stops.
-
-    Attributes:
-        event: the event; behind the last one, if nothing stops the control.
-        hit: the breakpoints that stop it there; none at a goal of the control, or at the end.
-        is_goal: whether the event is a goal of the control.
-    """
-
-    event: int
-    hit: list[Breakpoint]
-    is_goal: bool
-
-
 class RecordedBreakpoints:
     """Stops at the breakpoints of a session, in place of an agent (``BreakpointHost``)."""
 
@@ -279,7 +264,7 @@ class RecordedBreakpoints:
         """Whether an enabled breakpoint has a predicate."""
         return any(one.predicate is not None for one in self._stopping())
 
-    def next_stop(self, after: int, goals: Ints, count: int) -> NextStop:
+    def next_stop(self, after: int, goals: Ints, count: int) -> tuple[int, list[Breakpoint], bool]:
         """Find the ``count``-th event after another that is a goal or stops at a breakpoint.
 
         An event that is both counts twice, as a breakpoint's first.
@@ -288,6 +273,10 @@ class RecordedBreakpoints:
             after: the event behind which it is looked for.
             goals: the events to which the control goes, sorted.
             count: from 1.
+
+        Returns:
+            The event, behind the last one if nothing stops the control; the breakpoints that stop
+            it there, none at a goal or at the end; and whether the event is a goal.
         """
         stopping = list(self._stopping())  # another thread may add breakpoints meanwhile
         stops = {one.id: self._stops(one, after) for one in stopping}
@@ -295,11 +284,11 @@ class RecordedBreakpoints:
         goals = goals[np.searchsorted(goals, after, side="right") :][:count]
         both = np.concatenate((hits, goals))
         if len(both) < count:
-            return NextStop(self._actions.line.last + 1, [], False)
+            return self._actions.line.last + 1, [], False
         which = int(np.argsort(both, kind="stable")[count - 1])
         event = int(both[which])
         hit = [one for one in stopping if _holds(stops[one.id], event)]
-        return NextStop(event, hit if which < len(hits) else [], _holds(goals, event))
+        return event, hit if which < len(hits) else [], _holds(goals, event)
 
     def count_passed(self, after: int, event: int) -> None:
         """Count the hits after an event, up to a stop; temporary breakpoints that stop go."""
@@ -417,22 +406,14 @@ def _holds(events: Ints, event: int) -> bool:
     return at < len(events) and int(events[at]) == event
 
 
-@dataclass(frozen=True)
-class _Observed:
-    """An observer, and the events at which its actions begin and end, sorted."""
-
-    observer: Observer
-    begins: Ints
-    ends: Ints
-
-
 class RecordedObservers(CallbackRuns):
     """Calls observers for each matching action between two stops."""
 
     def __init__(self, query: ActionQuery) -> None:
         super().__init__()
         self._query = query
-        self._observed: list[_Observed] = []
+        # Each with the events at which its actions begin and end, sorted.
+        self._observed: list[tuple[Observer, Ints, Ints]] = []
 
     def add(
         self,
@@ -449,21 +430,18 @@ class RecordedObservers(CallbackRuns):
         places = self._query.places(spec)
         actions = self._query.actions
         begins, ends = actions.line.begins[places], actions.end_events(places)
-        self._observed.append(_Observed(observer, begins, ends))
+        self._observed.append((observer, begins, ends))
         return observer
 
     def remove(self, observer: Observer) -> None:
         """Remove an observer; does nothing for an unknown one."""
-        self._observed = [each for each in self._observed if each.observer is not observer]
+        self._observed = [each for each in self._observed if each[0] is not observer]
 
     def calls(self, after: int, event: int) -> list[tuple[int, Callback]]:
         """Return the callbacks after an event, up to another, in order, each with its event."""
         calls: list[tuple[int, Callback]] = []
-        for each in self._observed:
-            for events, callback in (
-                (each.begins, each.observer.before),
-                (each.ends, each.observer.after),
-            ):
+        for observer, begins, ends in self._observed:
+            for events, callback in ((begins, observer.before), (ends, observer.after)):
                 if callback is not None:
                     first, last = np.searchsorted(events, [after, event], side="right")
                     calls += [(int(at), callback) for at in events[first:last]]

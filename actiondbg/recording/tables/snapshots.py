@@ -60,12 +60,6 @@ class Snapshot:
         return [None if text is None else IRText(text, values) for text, values in texts]
 
 
-class _Stored(NamedTuple):
-    offset: int
-    size: int
-    codec: int
-
-
 class IRTexts:
     """IR texts by hash, decompressed on access."""
 
@@ -98,8 +92,9 @@ class IRTexts:
             ) from error
 
     @cached_property
-    def _stored(self) -> dict[int, _Stored]:
-        stored: dict[int, _Stored] = {}
+    def _stored(self) -> dict[int, tuple[int, int, int]]:
+        """The offset, the size and the codec of each text, by its hash."""
+        stored: dict[int, tuple[int, int, int]] = {}
         for _, section in self._file.sections(Kind.TEXTS):
             offset = section.offset
             for _ in range(section.count):
@@ -107,7 +102,7 @@ class IRTexts:
                 hash, _, size, codec, _ = TEXT.unpack_from(self._file.mapped, offset)
                 offset += TEXT.size
                 self._file.check_entry(section, offset + size)
-                stored[hash] = _Stored(offset, size, codec)
+                stored[hash] = offset, size, codec
                 offset += size + -size % _ALIGNMENT
         return stored
 

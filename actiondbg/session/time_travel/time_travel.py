@@ -105,18 +105,6 @@ class CheckpointList:
         self._options.checkpoint_memory = megabytes
 
 
-class _Position(NamedTuple):
-    """A position on the timeline: the newest event, and its action.
-
-    ``when`` is "before", "after" or "during" the action, or "exit".
-    """
-
-    event: int
-    when: str
-    ordinal: int
-    depth: int
-
-
 class TimeTravel:
     """Moves the session along its timeline, by forking a checkpoint and replaying to an event.
 
@@ -331,7 +319,7 @@ class TimeTravel:
             event = _event_before_action(position)
             if left == 1 or event <= 1:
                 return self._go_back_to(event)
-            position = _position_of(self._scout.peek(event))
+            position = self._scout.peek(event)
         raise AssertionError  # the count is at least 1
 
     def reverse_finish(self, count: int = 1) -> Stop:
@@ -392,8 +380,8 @@ class TimeTravel:
             self._segments(execution), self._bound(execution, self._position()), count
         )
 
-    def _position(self) -> _Position:
-        """Return where the tool stands, or came to."""
+    def _position(self) -> Stop:
+        """Return the stop at which the tool stands, or to which it came."""
         execution = self._need_idle()
         stop = execution.stop
         if (
@@ -405,7 +393,7 @@ class TimeTravel:
             stop = msgspec.structs.replace(stop, event=execution.last.event)
         if stop is None or not stop.event:
             raise ControlRefused("There is nothing to go back to: no action has begun.")
-        return _position_of(stop)
+        return stop
 
     def _go_back_to(self, event: int) -> Stop:
         if event >= 1:
@@ -433,7 +421,7 @@ class TimeTravel:
             return self._executions.ask(protocol.Backtrace()).frames
         return self._scout.frames(event)
 
-    def _bound(self, execution: Execution, position: _Position) -> Hit:
+    def _bound(self, execution: Execution, position: Stop) -> Hit:
         if position.when == "exit":
             catches = any(
                 one.catch is not None and one.enabled for one in self._breakpoints.table.all()
@@ -463,11 +451,7 @@ def _common(execution: Execution, branches: Branches, event: int) -> list[Frozen
     return [one for one in usable if branches.holds(one.branch, one.event, one.at_event)]
 
 
-def _position_of(stop: Stop) -> _Position:
-    return _Position(stop.event, stop.when, stop.ordinal, stop.depth)
-
-
-def _event_before_action(position: _Position) -> int:
+def _event_before_action(position: Stop) -> int:
     if position.when == "before":
         return position.event - 1
     if not position.ordinal:  # at the end, or inside of no action

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Set
 from functools import partial
 from string import Template
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -198,22 +198,13 @@ _WITH_IR = """FROM actions a SEMI JOIN (
     SELECT DISTINCT ordinal FROM ir JOIN actions USING (ordinal) WHERE changed) USING (ordinal)"""
 
 
-class Density(TypedDict):
-    """The actions of a run over time.
+def density(database: DuckDBPyConnection, buckets: int) -> dict[str, Any]:
+    """Count the actions, and the actions that changed IR, by thread and by bucket.
 
-    Attributes:
-        end: the end of the run, in ns.
-        width: the width of a bucket, in ns.
-        threads: for each thread its number and its counts per bucket.
+    Returns:
+        The end of the run and the width of a bucket, in ns; for each thread its number and its
+        counts per bucket.
     """
-
-    end: int
-    width: int
-    threads: list[dict[str, object]]
-
-
-def density(database: DuckDBPyConnection, buckets: int) -> Density:
-    """Count the actions, and the actions that changed IR, by thread and by bucket."""
     [(end, threads)] = ask(
         database,
         """
@@ -235,9 +226,7 @@ def density(database: DuckDBPyConnection, buckets: int) -> Density:
     for thread, bucket, calls, changed in rows:
         both = counted.setdefault(thread, {"calls": [0] * count, "changed": [0] * count})
         both["calls"][bucket], both["changed"][bucket] = calls, changed
-    columns: list[dict[str, object]] = [
-        {"thread": thread, **both} for thread, both in counted.items()
-    ]
+    columns = [{"thread": thread, **both} for thread, both in counted.items()]
     return {"end": end, "width": width, "threads": columns}
 
 

@@ -12,7 +12,6 @@ import msgspec
 from actiondbg import protocol
 from actiondbg.errors import AgentError, NoSuchUnit, UnitErased
 from actiondbg.ir.value_names import NamedKeys, Names, ValueNames, read_names
-from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.stop import Stop
 from actiondbg.process.timeline import Branch
 from actiondbg.session.executions import Executions
@@ -43,17 +42,6 @@ class AgentAccess(Protocol):
             AgentError: the request was refused.
         """
         ...
-
-
-class ForkAccess:
-    """Asks the agent of a fork (``AgentAccess``)."""
-
-    def __init__(self, fork: ForkedTool) -> None:
-        self._fork = fork
-
-    def ask(self, message: protocol.Request[R]) -> R:
-        """Send a request; see ``AgentAccess``."""
-        return self._fork.request(message)
 
 
 class QuestionGroup:

@@ -8,7 +8,7 @@ distinct text is made once, and one kernel of pyarrow concatenates them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple
@@ -156,9 +156,8 @@ _SHORT_CODES = _computed_codes(np.arange(1 << 16)).astype(np.int32)  # of most d
 
 _MOST_KEYS = 1 << 22  # largest range of keys for a lookup table; wider ranges are sorted
 _LINE_BREAK = re.compile(r"[\t\n\f\r ]*[\r\n][\t\n\f\r ]*")
-_LOW = 10_000  # numbers are written in two parts, split at this power of ten
+_FEW_WORDS = 20_000  # more are not joined unless they are used
 _NOTHING: Array = pa.array([""])
-_LOW_WORDS: Array = pa.array([*(f"{n:04}" for n in range(_LOW)), *map(str, range(_LOW))])
 
 
 class Coded(NamedTuple):
@@ -188,25 +187,11 @@ def joined(parts: Sequence[Coded]) -> Array:
     return pa.Array.from_buffers(pa.string(), rows, buffers)
 
 
-def number_parts(before: str, numbers: Ints) -> tuple[Coded, Coded]:
-    """Return the two parts of numbers with a prefix; no text for negative numbers."""
-    highs = numbers // _LOW
-    lows = numbers - highs * _LOW
-    different, places = _ranked(highs)
-    if (highs <= 0).any():
-        lows[highs == 0] += _LOW
-        places[highs < 0] = lows[highs < 0] = -1
-    words = pa.array([f"{before}{high or ''}" for high in different], pa.string())
-    return Coded(places, words), Coded(lows, _LOW_WORDS)
-
-
-def _ranked(numbers: Ints) -> tuple[Iterable[int], Ints]:
-    """Return distinct numbers, and the index of each number among them."""
-    least, most = int(numbers.min(initial=0)), int(numbers.max(initial=0))
-    if most - least <= len(numbers):
-        return range(least, most + 1), numbers - least
-    rows, places = distinct(numbers)
-    return numbers[rows].tolist(), places
+def number_parts(before: str, numbers: Ints) -> tuple[Coded]:
+    """Return numbers with a prefix; no text for negative numbers."""
+    digits = pa.array(numbers).cast(pa.string())
+    words = call("binary_join_element_wise", pa.scalar(before), digits, pa.scalar(""))
+    return (Coded(np.where(numbers < 0, -1, np.arange(len(numbers))), words),)
 
 
 def distinct(keys: Ints) -> tuple[Ints, Ints]:
@@ -238,7 +223,7 @@ def one_line(word: str) -> str:
 
 def _used(texts: Coded) -> Coded:
     """Drop unused words, if there are many."""
-    if len(texts.words) <= max(len(texts.codes), len(_LOW_WORDS)):
+    if len(texts.words) <= max(len(texts.codes), _FEW_WORDS):
         return texts
     rows, places = distinct(texts.codes)
     used = texts.codes[rows]

@@ -51,7 +51,6 @@ from actiondbg.recording.imported.passes import (
     Dump,
     DumpHeader,
     ImportedPass,
-    NestedPass,
     Nesting,
     PassReader,
     is_whole,
@@ -378,7 +377,9 @@ class RecordingWriter:
                 self._flush()
         return hash
 
-    def finish(self, passes: Iterable[NestedPass], operations: Iterable[ImportedOperation]) -> None:
+    def finish(
+        self, passes: Iterable[tuple[ImportedPass, int]], operations: Iterable[ImportedOperation]
+    ) -> None:
         """Write the passes, which are in order, and the end."""
         self._flush()
         rows = _Rows()

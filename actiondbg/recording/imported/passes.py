@@ -385,13 +385,6 @@ def _parts(text: str) -> dict[Key, str]:
     return {(one.name, one.symbol): text[one.begin : one.end] for one in symbols_in(text, outer)}
 
 
-class NestedPass(NamedTuple):
-    """A pass, and the number of passes around it."""
-
-    one: ImportedPass
-    depth: int
-
-
 class Nesting:
     """The passes of a log as a tree, as far as dumps before and after them show it.
 
@@ -412,17 +405,17 @@ class Nesting:
             siblings.append(one)
             running.append(one)
 
-    def in_order(self) -> Iterator[NestedPass]:
+    def in_order(self) -> Iterator[tuple[ImportedPass, int]]:
         """Iterate over the passes in the order of their beginnings: a pass before its nested
-        passes.
+        passes, each with the number of passes around it.
 
         Passes that overlap follow one another, as in a run of one thread.
         """
-        waiting = [NestedPass(one, 0) for one in reversed(self._outermost)]
+        waiting = [(one, 0) for one in reversed(self._outermost)]
         while waiting:
             one, depth = waiting.pop()
-            yield NestedPass(one, depth)
-            waiting += (NestedPass(each, depth + 1) for each in reversed(self._inside.get(one, ())))
+            yield one, depth
+            waiting += ((each, depth + 1) for each in reversed(self._inside.get(one, ())))
 
 
 def _holds(outer: ImportedPass, inner: ImportedPass) -> bool:

@@ -162,18 +162,11 @@ def nesting_of(ends_of: Numbers, shown: Numbers) -> Nesting:
     ``ends_of`` has for every row the position after the last row nested in it.
     """
     count = len(shown)
-    ends = ends_of[shown]
-    first = int(shown[0])
-    rank = np.zeros(int(ends.max()) - first + 1, np.int64)
-    rank[shown - first + 1] = 1
-    after = np.cumsum(rank)[ends - first]
-    # The depth of a row: the rows before it minus those that ended before its begin.
-    ended = np.cumsum(np.bincount(after, minlength=count + 1))
-    rows = np.arange(count)
-    depth = rows - ended[:count]
-    # Of rows that end at one place, the deepest ends first.
-    deeper = depth[after - 1] - depth
-    return Nesting(rows + ended[:count], after + ended[after - 1] + deeper)
+    # At one place ends come before a begin, and of these the deepest, which began last, is first.
+    places = np.concatenate((2 * ends_of[shown][::-1], 2 * shown + 1))
+    sequence = np.empty(2 * count, np.int64)
+    sequence[np.argsort(places, kind="stable")] = np.arange(2 * count)
+    return Nesting(sequence[count:], sequence[:count][::-1])
 
 
 def give_times(

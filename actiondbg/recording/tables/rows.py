@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from actiondbg.recording.format.arrow import PLACE, Bools, Ints, Values
 from actiondbg.recording.format.file import RecordingFile
@@ -333,3 +334,15 @@ def _runs_above(depths: Ints) -> Ints:
 def firsts(values: Ints) -> Ints:
     """Return the index of the first of each run of equal values."""
     return np.flatnonzero(np.append(True, values[1:] != values[:-1])[: len(values)])
+
+
+def ends_of_nested(depth: Ints) -> NDArray[np.int64]:
+    """Return for each row, in the order of begin, the position after the last row nested in it."""
+    ends = np.full(len(depth), len(depth), np.int64)
+    rows = np.arange(len(depth))
+    # Among rows at most as deep as a level, the next row ends each row of that level.
+    for level in range(int(depth.max(initial=0)), -1, -1):
+        rows = rows[depth[rows] <= level]
+        at_level = depth[rows[:-1]] == level
+        ends[rows[:-1][at_level]] = rows[1:][at_level]
+    return ends

@@ -10,6 +10,7 @@ import numpy as np
 
 from actiondbg.protocol.tags import PASS_TAG
 from actiondbg.recording.format.arrow import Array
+from actiondbg.recording.tables.rows import ends_of_nested
 from actiondbg.recording.trace.byte_columns import NONE, Mask, Numbers, TextColumn
 from actiondbg.recording.trace.options import Selection
 
@@ -134,18 +135,6 @@ def numbers_of(column: Array) -> Numbers:
 
 
 # --- nesting ---
-
-
-def ends_of_nested(depth: Numbers) -> Numbers:
-    """Return for each row, in the order of begin, the position after the last row nested in it."""
-    ends = np.full(len(depth), len(depth), np.int64)
-    rows = np.arange(len(depth))
-    # Among rows at most as deep as a level, the next row ends each row of that level.
-    for level in range(int(depth.max(initial=0)), -1, -1):
-        rows = rows[depth[rows] <= level]
-        at_level = depth[rows[:-1]] == level
-        ends[rows[:-1][at_level]] = rows[1:][at_level]
-    return ends
 
 
 @dataclass(frozen=True)

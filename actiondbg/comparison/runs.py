@@ -8,9 +8,15 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from actiondbg.comparison.actions import ChangingAction, changing_actions
+from actiondbg.comparison.actions import (
+    ChangingAction,
+    Function,
+    changing_actions,
+    is_same,
+    text_after,
+    whole_text,
+)
 from actiondbg.comparison.side import Side
-from actiondbg.comparison.texts import Function, is_same, text_after, whole_text
 from actiondbg.support.alignment import Alignment
 
 # How the IR of a function at the end of a run is like that of the other run.

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from actiondbg.analysis.pipeline import is_adaptor
-from actiondbg.comparison.texts import Function, Texts, final_texts
+from actiondbg.comparison.actions import Function, Texts, final_texts
 from actiondbg.errors import ActiondbgError
 from actiondbg.protocol.tags import PASS_TAG
 from actiondbg.recording import open_recording

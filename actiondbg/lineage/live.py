@@ -12,7 +12,7 @@ from actiondbg.lineage.locations import LocationIndex
 from actiondbg.lineage.recorded.lineage import RecordedLineage
 from actiondbg.lineage.stage import Operation, Stage, select
 from actiondbg.recording import open_recording
-from actiondbg.recording.session.operation_columns import OperationChanges
+from actiondbg.recording.session.changes import OperationChanges
 from actiondbg.recording.session.session import RecordedSession
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from pathlib import Path
 from urllib.parse import quote
 from xml.etree import ElementTree
 
-from actiondbg.lint.findings import Finding
-from actiondbg.lint.rules import Rule
+from actiondbg.lint.rules import Finding, Rule
 from actiondbg.support.counts import counted
 from actiondbg.version import VERSION
 
@@ -113,9 +112,5 @@ def junit_text(findings: Sequence[Finding], rules: Sequence[Rule], runs: int) ->
     whole.append(suite)
     ElementTree.indent(whole)
     text = ElementTree.tostring(whole, encoding="unicode", xml_declaration=True)
-    return f"{_without_control(text)}\n"
-
-
-def _without_control(text: str) -> str:
-    """Leave out the characters that XML 1.0 does not have, as names may have any."""
-    return "".join(each for each in text if each >= " " or each in "\t\n\r")
+    # Without the characters that XML 1.0 does not have, as names may have any.
+    return "".join(each for each in text if each >= " " or each in "\t\n\r") + "\n"

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
 from actiondbg.errors import LaunchError
-from actiondbg.lint.linter import Linter
-from actiondbg.lint.repetition import Command, Repetition
+from actiondbg.lint.linter import Command, Linter, Repetition
 from actiondbg.lint.runs import LintedRun
 from actiondbg.support.scratch_directory import scratch_directory
 

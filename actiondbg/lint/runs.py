@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from actiondbg.lint.repetition import Command
+from actiondbg.lint.linter import Command
 from actiondbg.recording import open_recording
-from actiondbg.suite.folder import SuiteFolder
+from actiondbg.suite.processes import SuiteFolder
 from actiondbg.suite.runs import recorded_commands
 
 if TYPE_CHECKING:

@@ -153,6 +153,8 @@ class ForkedTool(Closeable):
                 self.close()
                 raise
 
+    ask = request  # as ``AgentAccess`` has it
+
     def check_same(self) -> None:
         """Raise NoAnswer if an action of this replay differed from the run."""
         if self.difference is not None:

@@ -331,6 +331,17 @@ def actions_at(stop: Stop) -> int:
     return (stop.event + running) // 2
 
 
+ALREADY_THERE = "Already before the first action: there is nothing to go back to."
+BEGINNING = "this is the beginning of the run"
+
+
+def only_found(hits: int) -> str:
+    """Return why a reverse control stops before the first action, after some hits."""
+    verb = "was" if hits == 1 else "were"
+    found = f"only {counted(hits, 'hit')} {verb} found" if hits else "nothing was hit"
+    return f"{found} before: {BEGINNING}"
+
+
 def too_far_out(depth: int) -> str:
     """Return why there is no action so many levels around a stop of a depth."""
     if not depth:

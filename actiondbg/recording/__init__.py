@@ -8,9 +8,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from actiondbg.recording.dependencies import need_packages
-from actiondbg.recording.errors import DamagedError, RecordingError
-from actiondbg.recording.format.magic import is_recording
+from actiondbg.recording.errors import DamagedError, RecordingError, need_packages
+from actiondbg.recording.format.structs import is_recording
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording

@@ -1,6 +1,8 @@
-"""Errors of recordings and of queries over them."""
+"""Errors of recordings and of queries over them, and of packages that these need."""
 
 from __future__ import annotations
+
+from importlib.util import find_spec
 
 from actiondbg.errors import ActiondbgError
 
@@ -42,3 +44,26 @@ def lacks(path: str, imported: str, what: str) -> str:
         f"{path} was imported from {imported}, which has passes and no {what}: record them with "
         "`actiondbg record -- TOOL ARGS...`."
     )
+
+
+READING = ("duckdb", "pyarrow", "numpy")
+
+
+def need_packages(
+    what: str, packages: tuple[str, ...] = READING, extra: str = "recordings"
+) -> None:
+    """Require optional packages.
+
+    Args:
+        what: the feature that needs them, such as "actiondbg query".
+        packages: the names of the packages.
+        extra: actiondbg's extra that installs them.
+
+    Raises:
+        ActiondbgError: a package is not installed.
+    """
+    if all(find_spec(package) is not None for package in packages):
+        return
+    *first, last = packages
+    names = f"packages {', '.join(first)} and {last}" if first else f"package {last}"
+    raise ActiondbgError(f"{what} needs the {names}: pip install 'actiondbg[{extra}]'.")

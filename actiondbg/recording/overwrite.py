@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from actiondbg.errors import UsageError
-from actiondbg.recording.format.magic import is_recording
+from actiondbg.recording.format.structs import is_recording
 
 
 def check_overwritten(path: str | os.PathLike[str], words: Sequence[str] = ()) -> None:

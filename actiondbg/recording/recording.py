@@ -1,20 +1,34 @@
-"""A recording as tables."""
+"""A recording as tables, and parts of it.
+
+Parts of a recording of one thread are for bounded memory and early reading. The actions of a part
+refer to strings, locations and operations of earlier chunks: these are read again for each part. Of
+earlier actions only some are needed, such as the unfinished ones.
+"""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
+
+import numpy as np
 
 from actiondbg.errors import NotRecorded
 from actiondbg.recording.errors import RecordingError
-from actiondbg.recording.format.arrow import Array, Table
-from actiondbg.recording.format.ending import Ending, read_ending
-from actiondbg.recording.format.file import RecordingFile
-from actiondbg.recording.format.header import Header
-from actiondbg.recording.format.strings import StringTables
-from actiondbg.recording.tables.actions import ActionTable
-from actiondbg.recording.tables.changes import (
+from actiondbg.recording.format.arrow import Array, Ints, Table
+from actiondbg.recording.format.file import (
+    Chunk,
+    Ending,
+    Header,
+    RecordingFile,
+    count_actions,
+    read_ending,
+)
+from actiondbg.recording.format.items import StringTables
+from actiondbg.recording.format.structs import Kind
+from actiondbg.recording.tables.actions import (
+    ActionTable,
     ChangeTable,
     OperationTable,
     ReasonTable,
@@ -24,8 +38,13 @@ from actiondbg.recording.tables.changes import (
 from actiondbg.recording.tables.definitions import Definitions
 from actiondbg.recording.tables.lazy_table import LazyTable
 from actiondbg.recording.tables.rows import ActionRows
-from actiondbg.recording.tables.snapshots import IRTexts, Snapshot, SnapshotTable
-from actiondbg.recording.tables.stages import RecordedStage, StageTable
+from actiondbg.recording.tables.snapshots import (
+    IRTexts,
+    RecordedStage,
+    Snapshot,
+    SnapshotTable,
+    StageTable,
+)
 from actiondbg.support.counts import counted
 
 
@@ -148,3 +167,58 @@ class Recording:
         if name not in self.tables:
             raise RecordingError(f"There is no table {name!r}: use {', '.join(self.tables)}.")
         return self.tables[name]
+
+
+_DICTIONARIES = (Kind.HEADER, Kind.STRINGS, Kind.LOCATIONS, Kind.OPERATIONS)
+_OF_ACTIONS = (Kind.PATCHES, Kind.REASONS)
+
+
+def divide(chunks: Sequence[Chunk], most: int) -> Iterator[int]:
+    """Yield the index after the last chunk of each part of about ``most`` actions but the last."""
+    count = 0
+    for index, chunk in enumerate(chunks):
+        count += count_actions([chunk])
+        if count >= most and index + 1 < len(chunks):
+            yield index + 1
+            count = 0
+
+
+def part_of(
+    file: RecordingFile, first: int, last: int, kept: Iterable[int], undecided: int
+) -> Recording:
+    """Return a part of a recording of one thread, as a recording.
+
+    Ordinals and times are those of the whole recording.
+
+    Args:
+        file: the recording, complete or still growing.
+        first: the index of the part's first chunk.
+        last: the index after the part's last chunk.
+        kept: the ordinals of earlier actions to include; the first action is there in any case.
+        undecided: the first ordinal whose patches and reasons are needed too.
+    """
+    # Always include the first action: times count from it.
+    rows = np.array(sorted({0, *(ordinal - 1 for ordinal in kept)}))
+    chunks: list[Chunk] = []
+    for chunk in file.chunks[:first]:
+        needed = chunk.first_row + count_actions([chunk]) >= undecided
+        kinds = (*_DICTIONARIES, *_OF_ACTIONS) if needed else _DICTIONARIES
+        sections = [section for section in chunk.sections if section.kind in kinds]
+        chunks.append(replace(chunk, sections=sections))
+        chunks += _rows_of(chunk, rows)
+    chunks += file.chunks[first:last]
+    # All parts take the clock rate from the same chunks.
+    chunks += [replace(chunk, sections=[]) for chunk in file.chunks[last:][-1:]]
+    return Recording(replace(file, chunks=chunks))
+
+
+def _rows_of(chunk: Chunk, rows: Ints) -> Iterator[Chunk]:
+    """Of some rows, yield those in a chunk, as chunks of one row."""
+    for section in chunk.sections:
+        if section.kind != Kind.ACTIONS:
+            continue
+        first, last = np.searchsorted(rows, [chunk.first_row, chunk.first_row + section.count])
+        for row in rows[first:last]:
+            offset = section.offset + section.item * (row - chunk.first_row)
+            only = replace(section, count=1, offset=int(offset), size=section.item)
+            yield replace(chunk, first_row=int(row), sections=[only])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from actiondbg import protocol
 from actiondbg.errors import UsageError
 from actiondbg.process.launch_options import LaunchOptions
@@ -10,40 +12,52 @@ from actiondbg.session.executions import Executions
 _NO_CHECKPOINTS = protocol.CheckpointOptions(socket="", milliseconds=0, megabytes=0)
 
 
+class Setting:
+    """A setting of the agent, which a stopped tool gets at once when it changes.
+
+    Args:
+        field: its name in ``SetOptions``.
+        default: before it is changed.
+    """
+
+    def __init__(self, field: str, default: bool) -> None:
+        self.field = field
+        self._default = default
+
+    def __get__(self, options: AgentOptions | None, owner: type) -> bool:
+        return self._default if options is None else options.settings.get(self.field, self._default)
+
+    def __set__(self, options: AgentOptions, on: bool) -> None:
+        changed: dict[str, Any] = {self.field: on}
+        options.send(protocol.SetOptions(**changed))
+        options.settings[self.field] = on
+
+
 class AgentOptions:
     """Settings of the agent, sent to a stopped tool and at each start; and the address layout.
 
     Changing a setting of the agent raises NotStopped while the tool runs.
+
+    Attributes:
+        verify_each_action: whether the IR is verified after every action; the tool stops when it
+            is invalid.
+        count_actions: whether actions are counted as they run; otherwise a replay counts them.
+        stop_on_crash: whether the tool stops where it crashes, before its own handler of the
+            signal runs.
+        threads_wait: whether other threads wait at their next action while one is at a stop;
+            otherwise they run on: their actions are counted, and stop nowhere.
     """
+
+    verify_each_action = Setting("verify_each_action", False)
+    count_actions = Setting("count", False)
+    stop_on_crash = Setting("stop_on_crash", True)
+    threads_wait = Setting("threads_wait", True)
 
     def __init__(self, executions: Executions) -> None:
         self._executions = executions
-        self._verifies = False
-        self._counts = False
-        self._stops_on_crash = True
-        self._threads_wait = True
+        self.settings: dict[str, bool] = {}  # those that were changed
         self._milliseconds = 50
         self._megabytes = 1024
-
-    @property
-    def verify_each_action(self) -> bool:
-        """Whether the IR is verified after every action; the tool stops when it is invalid."""
-        return self._verifies
-
-    @verify_each_action.setter
-    def verify_each_action(self, on: bool) -> None:
-        self._send(protocol.SetOptions(verify_each_action=on))
-        self._verifies = on
-
-    @property
-    def count_actions(self) -> bool:
-        """Whether actions are counted as they run; otherwise a replay counts them."""
-        return self._counts
-
-    @count_actions.setter
-    def count_actions(self, on: bool) -> None:
-        self._send(protocol.SetOptions(count=on))
-        self._counts = on
 
     @property
     def disable_randomization(self) -> bool:
@@ -62,29 +76,6 @@ class AgentOptions:
     @follow.setter
     def follow(self, glob: str) -> None:
         self._executions.program.follow = None if glob == "*" else glob
-
-    @property
-    def stop_on_crash(self) -> bool:
-        """Whether the tool stops where it crashes, before its own handler of the signal runs."""
-        return self._stops_on_crash
-
-    @stop_on_crash.setter
-    def stop_on_crash(self, on: bool) -> None:
-        self._send(protocol.SetOptions(stop_on_crash=on))
-        self._stops_on_crash = on
-
-    @property
-    def threads_wait(self) -> bool:
-        """Whether other threads wait at their next action while one is at a stop.
-
-        Otherwise they run on: their actions are counted, and stop nowhere.
-        """
-        return self._threads_wait
-
-    @threads_wait.setter
-    def threads_wait(self, on: bool) -> None:
-        self._send(protocol.SetOptions(threads_wait=on))
-        self._threads_wait = on
 
     @property
     def checkpoint_spacing(self) -> int:
@@ -111,16 +102,16 @@ class AgentOptions:
     def message(self) -> protocol.SetOptions:
         """Return the request that sets the options of the tool."""
         return protocol.SetOptions(
-            verify_each_action=self._verifies,
-            count=self._counts,
-            stop_on_crash=self._stops_on_crash,
-            threads_wait=self._threads_wait,
+            verify_each_action=self.verify_each_action,
+            count=self.count_actions,
+            stop_on_crash=self.stop_on_crash,
+            threads_wait=self.threads_wait,
         )
 
     def scout_message(self, verifies: bool) -> protocol.SetOptions:
         """Return the request that sets the options of a scout; ``verifies``: as the tool does."""
         return protocol.SetOptions(
-            verify_each_action=self._verifies and verifies,
+            verify_each_action=self.verify_each_action and verifies,
             count=False,
             checkpoints=_NO_CHECKPOINTS,
         )
@@ -151,7 +142,8 @@ class AgentOptions:
             self._executions.current.freeze(milliseconds, megabytes)
         self._milliseconds, self._megabytes = milliseconds, megabytes
 
-    def _send(self, options: protocol.SetOptions) -> None:
+    def send(self, options: protocol.SetOptions) -> None:
+        """Send options to a stopped tool; raise NotStopped while it runs."""
         self._executions.check_idle("options")
         if self._executions.state == "stopped":
             self._executions.ask(options)

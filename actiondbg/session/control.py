@@ -7,18 +7,11 @@ from actiondbg.errors import AgentError
 from actiondbg.process.execution import Execution
 from actiondbg.process.stop import Stop
 from actiondbg.process.timeline import Branches
-from actiondbg.session.executions import Executions
+from actiondbg.session.executions import Executions, StopUpdates
 from actiondbg.session.observers import Goal, ObserverList, goal_breakpoint
 from actiondbg.session.skip_plan import SkipPlan
-from actiondbg.session.stop_updates import StopUpdates
 from actiondbg.session.time_travel.tool_replacement import ToolReplacement
 from actiondbg.support.counts import check_count
-
-_REASONS: dict[protocol.Control, protocol.Reason] = {
-    "step": "step",
-    "next": "next",
-    "finish": "finish",
-}
 
 
 class ToolControl:
@@ -143,18 +136,17 @@ class ToolControl:
                 breakpoints=[goal_breakpoint(until)],
                 own_change=until.own,
             )
-        if stop is None or control not in _REASONS:
+        if stop is None or control not in ("step", "next", "finish"):
             return Goal()
-        reason = _REASONS[control]
         if control == "step":
-            return Goal(reason=reason, any_event=True)
+            return Goal(reason=control, any_event=True)
         if control == "finish":
             parent = self._parent()
-            return Goal(reason=reason, place=None if parent is None else (parent, "after"))
+            return Goal(reason=control, place=None if parent is None else (parent, "after"))
         if stop.when == "after":
             not_deeper = protocol.Until(condition=protocol.comparison("depth", "<=", stop.depth))
-            return Goal(reason=reason, breakpoints=[goal_breakpoint(not_deeper)])
-        return Goal(reason=reason, place=(stop.ordinal, "after") if stop.ordinal else None)
+            return Goal(reason=control, breakpoints=[goal_breakpoint(not_deeper)])
+        return Goal(reason=control, place=(stop.ordinal, "after") if stop.ordinal else None)
 
     def _parent(self) -> int | None:
         stop = self._executions.need().stop

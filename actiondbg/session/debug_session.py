@@ -1,7 +1,8 @@
-"""The common interface of live and recorded sessions."""
+"""The common interface of live and recorded sessions, and what both do alike."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -16,13 +17,13 @@ from actiondbg.breakpoints.resolution import Vocabulary
 from actiondbg.process.checkpoints import Automatic, Checkpoint
 from actiondbg.process.execution import State
 from actiondbg.process.stop import Side, Stop
-from actiondbg.process.streams import Redirection
+from actiondbg.process.streams import Redirection, Streams
 from actiondbg.process.timeline import Timeline
 from actiondbg.session.breakpoints import BreakpointList
-from actiondbg.session.inspection.cursor import Cursor
-from actiondbg.session.inspection.outcome import Outcome
-from actiondbg.session.inspection.stack import Stack
+from actiondbg.session.inspection.agent_access import AgentAccess
+from actiondbg.session.inspection.cursor import Cursor, Outcome, Stack
 from actiondbg.session.inspection.stopped_ir import StoppedIR
+from actiondbg.support.closeable import Closeable
 
 if TYPE_CHECKING:
     from actiondbg.analysis.cycles import Cycle
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 End = int | Literal["now", "end"]  # of a recorded replay: after an action, here, of the run
 StatisticKind = Literal["pattern", "pass", "fold"]
+Beginning = Literal["run", "start"]
 
 
 class TargetView(Protocol):
@@ -219,3 +221,66 @@ class DebugSession(Protocol):
     def next_success(self, spec: str | None = None, condition: str | None = None) -> Stop: ...
 
     def close(self) -> None: ...
+
+
+class RunnableSession(Closeable):
+    """What live and recorded sessions share: the beginnings of runs, and questions to the agent."""
+
+    def __init__(self, agent: AgentAccess) -> None:
+        self._agent = agent
+
+    @property
+    @abstractmethod
+    def stop(self) -> Stop | None:
+        """The current stop, or the end; None while the tool runs and before its first start."""
+
+    @property
+    def exit_status(self) -> int | None:
+        """The tool's exit status, negative for a signal, or None."""
+        return self.stop.status if self.stop else None
+
+    def status(self) -> protocol.Status:
+        """Return the state of the run; raises NotStopped when there is no stop."""
+        return self._agent.ask(protocol.GetStatus())
+
+    @property
+    def contexts(self) -> list[protocol.MLIRContext]:
+        """The MLIR contexts of the process so far; raises NotStopped when there is no stop."""
+        return self._agent.ask(protocol.GetContexts()).contexts
+
+    def run(
+        self,
+        args: list[str] | None = None,
+        *,
+        stdin: Redirection = None,
+        stdout: Redirection = None,
+        stderr: Redirection = None,
+    ) -> Stop:
+        """Run the tool from its start to a breakpoint or its end; a previous run is ended.
+
+        Args:
+            args: new arguments, which later runs keep; None for the previous ones.
+            stdin: of this run, see ``launch``; None for the argument of ``launch``.
+            stdout: as ``stdin``.
+            stderr: as ``stdin``.
+
+        Raises:
+            LaunchError: the tool cannot be started, or is unsuitable for the agent.
+            NotRecorded: arguments or streams are given, and the session is over a recording.
+        """
+        return self._begin("run", args, Streams(stdin, stdout, stderr))
+
+    def start(
+        self,
+        args: list[str] | None = None,
+        *,
+        stdin: Redirection = None,
+        stdout: Redirection = None,
+        stderr: Redirection = None,
+    ) -> Stop:
+        """Run the tool from its start, and stop before its first action; see ``run``."""
+        return self._begin("start", args, Streams(stdin, stdout, stderr))
+
+    @abstractmethod
+    def _begin(self, how: Beginning, args: list[str] | None, streams: Streams) -> Stop:
+        """Begin a run."""

@@ -14,7 +14,7 @@ from actiondbg.errors import ActiondbgError, LaunchError
 from actiondbg.ir.source_names import SourceNames
 from actiondbg.process.stop import Stop
 from actiondbg.protocol.tags import TAGS
-from actiondbg.session.agent_breakpoints import AgentBreakpoints
+from actiondbg.session.breakpoints import AgentBreakpoints
 from actiondbg.session.executions import Executions
 from actiondbg.tool.command_line import CommandLine, inspect_command_line
 from actiondbg.tool.known_names import KINDS, KnownNames, NameKind

@@ -15,7 +15,7 @@ from actiondbg.breakpoints.spec import parse_spec
 from actiondbg.errors import AgentError, ControlRefused, UsageError
 from actiondbg.process.stop import Stop
 from actiondbg.protocol.tags import FOLD_TAG
-from actiondbg.session.agent_breakpoints import AgentBreakpoints
+from actiondbg.session.breakpoints import AgentBreakpoints
 from actiondbg.session.executions import Executions
 
 Callback = Callable[[Stop], object]
@@ -125,7 +125,7 @@ class ObserverList(CallbackRuns):
         self.has_refused = False
         self._is_deferring = False
         self._is_deferred = False
-        breakpoints.add_observers(self._on_wire)
+        breakpoints.observers.append(self._on_wire)
 
     def add(
         self, spec: str, *, before: Callback | None = None, after: Callback | None = None

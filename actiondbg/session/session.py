@@ -20,18 +20,15 @@ from actiondbg.process.program_run import FollowedProcess
 from actiondbg.process.stop import Stop
 from actiondbg.process.streams import Redirection, Streams
 from actiondbg.process.waiting_program import WaitingProgram
-from actiondbg.session.agent_breakpoints import AgentBreakpoints
 from actiondbg.session.agent_options import AgentOptions
-from actiondbg.session.breakpoints import BreakpointList
+from actiondbg.session.breakpoints import AgentBreakpoints, BreakpointList
 from actiondbg.session.control import ToolControl
+from actiondbg.session.debug_session import Beginning, RunnableSession
 from actiondbg.session.edits.edits import Edits
-from actiondbg.session.executions import Executions
-from actiondbg.session.inspection.agent_access import QuestionGroup
-from actiondbg.session.inspection.cursor import Cursor
-from actiondbg.session.inspection.named_access import BranchNames, NamedAccess
+from actiondbg.session.executions import Executions, InnerStops, StopUpdates
+from actiondbg.session.inspection.agent_access import BranchNames, NamedAccess, QuestionGroup
+from actiondbg.session.inspection.cursor import Cursor, Outcome, Stack
 from actiondbg.session.inspection.native_debugger import NativeDebugger
-from actiondbg.session.inspection.outcome import Outcome
-from actiondbg.session.inspection.stack import Stack
 from actiondbg.session.inspection.stopped_ir import StoppedIR
 from actiondbg.session.names import SessionNames
 from actiondbg.session.observers import ObserverList
@@ -39,11 +36,9 @@ from actiondbg.session.past.replay import Replay
 from actiondbg.session.scout import Scout
 from actiondbg.session.skip_plan import SkipPlan
 from actiondbg.session.skip_rules import SkipRules
-from actiondbg.session.stop_updates import InnerStops, StopUpdates
 from actiondbg.session.target import ProcessFollower, Target, processes_of
 from actiondbg.session.time_travel.time_travel import TimeTravel
 from actiondbg.session.time_travel.tool_replacement import ToolReplacement
-from actiondbg.support.closeable import Closeable
 from actiondbg.tool.program import Program
 
 if TYPE_CHECKING:
@@ -110,7 +105,7 @@ def connect(path: str | os.PathLike[str]) -> Session:
     return Session(WaitingProgram(path), Streams(None, None, None))
 
 
-class Session(Closeable):
+class Session(RunnableSession):
     """One debugged program; use it as a context manager, or ``close`` it.
 
     A KeyboardInterrupt during the wait for a stop leaves the tool running: call ``interrupt`` to
@@ -135,6 +130,7 @@ class Session(Closeable):
 
     def __init__(self, program: Program, streams: Streams) -> None:
         self._executions = executions = Executions(program, streams)
+        super().__init__(executions)
         self._control: protocol.Control = "continue"
         self._table = BreakpointTable()
         self._agent_breakpoints = breakpoints = AgentBreakpoints(self._table, executions)
@@ -239,7 +235,9 @@ class Session(Closeable):
         return self._executions.current
 
     def __repr__(self) -> str:
-        return f"<Session of {shlex.join(self.target.argv)}: {self._stop_line() or self.state}>"
+        line = str(self.stop or "").partition("\n")[0]
+        stop = line[:1].lower() + line[1:]
+        return f"<Session of {shlex.join(self.target.argv)}: {stop or self.state}>"
 
     def _repr_html_(self) -> str:
         """Return the stop for a notebook, with coloured lines of IR and an arrow at the cursor."""
@@ -253,11 +251,6 @@ class Session(Closeable):
         except ActiondbgError:  # such as an erased operation
             return head
 
-    def _stop_line(self) -> str:
-        """Return the first line about the stop, as the end of a sentence; empty without one."""
-        line = str(self.stop or "").partition("\n")[0]
-        return line[:1].lower() + line[1:]
-
     @property
     def state(self) -> State:
         """Whether the tool runs."""
@@ -267,15 +260,6 @@ class Session(Closeable):
     def stop(self) -> Stop | None:
         """The current stop, or the end; None while the tool runs and before its first start."""
         return self._executions.stop
-
-    @property
-    def exit_status(self) -> int | None:
-        """The tool's exit status, negative for a signal, or None."""
-        return self.stop.status if self.stop else None
-
-    def status(self) -> protocol.Status:
-        """Return the state of the run; raises NotStopped when there is no stop."""
-        return self._executions.ask(protocol.GetStatus())
 
     def ask_together(self, lines: int = 0) -> None:
         """Ask what a front end shows of each stop at once: the action, the cursor, the line of its
@@ -308,48 +292,11 @@ class Session(Closeable):
         return processes_of(self._executions.current, self.target.argv)
 
     @property
-    def contexts(self) -> list[protocol.MLIRContext]:
-        """The MLIR contexts of the process so far; raises NotStopped when there is no stop."""
-        return self._executions.ask(protocol.GetContexts()).contexts
-
-    @property
     def threads(self) -> list[protocol.Thread]:
         """The threads that ran actions so far; raises NotStopped when there is no stop."""
         return self._executions.ask(protocol.GetThreads()).threads
 
     # --- runs ---
-
-    def run(
-        self,
-        args: list[str] | None = None,
-        *,
-        stdin: Redirection = None,
-        stdout: Redirection = None,
-        stderr: Redirection = None,
-    ) -> Stop:
-        """Run the tool from its start to a breakpoint or its end; a previous run is ended.
-
-        Args:
-            args: new arguments, which later runs keep; None for the previous ones.
-            stdin: of this run, see ``launch``; None for the argument of ``launch``.
-            stdout: as ``stdin``.
-            stderr: as ``stdin``.
-
-        Raises:
-            LaunchError: the tool cannot be started, or is unsuitable for the agent.
-        """
-        return self._begin("continue", args, Streams(stdin, stdout, stderr))
-
-    def start(
-        self,
-        args: list[str] | None = None,
-        *,
-        stdin: Redirection = None,
-        stdout: Redirection = None,
-        stderr: Redirection = None,
-    ) -> Stop:
-        """Run the tool from its start, and stop before its first action; see ``run``."""
-        return self._begin("step", args, Streams(stdin, stdout, stderr))
 
     def restart(self) -> Stop:
         """Repeat the last run or start; breakpoints are kept, checkpoints are not."""
@@ -516,11 +463,11 @@ class Session(Closeable):
 
     # --- helpers ---
 
-    def _begin(self, control: protocol.Control, args: list[str] | None, streams: Streams) -> Stop:
+    def _begin(self, how: Beginning, args: list[str] | None, streams: Streams) -> Stop:
         if args is not None:
             self.target.argv[1:] = args
         self._executions.redirect(streams)
-        self._control = control
+        self._control = "continue" if how == "run" else "step"
         return self.restart()
 
     def _until(self, spec: str, condition: str | None) -> protocol.Until:

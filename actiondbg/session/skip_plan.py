@@ -1,25 +1,35 @@
-"""The skip plan of a session: saved skips, and their replay in other runs."""
+"""The skip plan of a session: saved skips, their files, and their replay in other runs."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, NamedTuple
 
 import msgspec
 
 from actiondbg import protocol
-from actiondbg.errors import SkipMismatch, ToolGone, UsageError
+from actiondbg.errors import FileNotWritten, SkipMismatch, ToolGone, UsageError
 from actiondbg.process.execution import Execution
 from actiondbg.process.stop import Stop, with_skipping
 from actiondbg.process.timeline import Skipped, skipped_at
-from actiondbg.session.agent_breakpoints import AgentBreakpoints
+from actiondbg.session.breakpoints import AgentBreakpoints
 from actiondbg.session.executions import Executions
-from actiondbg.session.occurrences import find_nth, numbers_of, stopping_at, why_not_found
+from actiondbg.session.occurrences import (
+    SavedAction,
+    find_nth,
+    numbers_of,
+    stopping_at,
+    why_not_found,
+)
 from actiondbg.session.past.replay import Replay
 from actiondbg.session.scout import Scout, is_planned, skip
-from actiondbg.session.skip_file import Head, RuleEntry, SkipEntry, read_skips, write_skips
 from actiondbg.session.skip_rules import SkipRules
+from actiondbg.support.atomic_write import write_whole
 from actiondbg.support.counts import counted
+from actiondbg.support.json_bytes import json_bytes
 
 _BARRIER = 1 << 30  # a breakpoint id above all of the user's
 
@@ -64,7 +74,7 @@ class SkipPlan:
         self._pending: list[SkipEntry] = []  # located at the next stop
         self._located: list[tuple[Skipped, SkipEntry]] = []
         self._mismatch: Mismatch | None = None
-        breakpoints.add_barriers(self._barrier)
+        breakpoints.barriers.append(self._barrier)
 
     def save(self, path: str | os.PathLike[str]) -> int:
         """Write the skips of this timeline, and the standing rules, to a file.
@@ -99,9 +109,10 @@ class SkipPlan:
         execution = self._executions.current
         if execution is not None and execution.state != "exited":
             self._check_ahead(entries)
+            skipped = self._executions.need_idle().branches.ordinals()
             self._pending = [
                 *self._pending,
-                *self._not_skipped_yet(self._executions.need_idle(), entries),
+                *(one for one in entries if one.ordinal not in skipped),
             ]
         self._loaded += entries
         self.locate()
@@ -156,7 +167,10 @@ class SkipPlan:
 
     def _barrier(self) -> list[protocol.WireBreakpoint]:
         stop = self._mismatch.stop if self._mismatch else None
-        return [] if stop is None else [_barrier_at(stop)]
+        if stop is None:
+            return []
+        terms = [protocol.Term(kind="ordinal", ordinal=stop.ordinal)]
+        return [protocol.WireBreakpoint(id=_BARRIER, after=stop.when == "after", terms=terms)]
 
     # --- the end of a replay ---
 
@@ -189,10 +203,6 @@ class SkipPlan:
                 f"The action #{over[0]} has ended, and was not skipped: go back with "
                 f"'goto #{over[0]}', or start the tool again."
             )
-
-    def _not_skipped_yet(self, execution: Execution, entries: list[SkipEntry]) -> list[SkipEntry]:
-        skipped = execution.branches.ordinals()
-        return [one for one in entries if one.ordinal not in skipped]
 
     def locate(self) -> None:
         """Locate the pending entries, and plan their skips."""
@@ -301,14 +311,6 @@ def _is_at(stop: Stop, mismatch: Mismatch) -> bool:
     return mismatch.stop is not None and stop.event >= mismatch.stop.event
 
 
-def _barrier_at(stop: Stop) -> protocol.WireBreakpoint:
-    return protocol.WireBreakpoint(
-        id=_BARRIER,
-        after=stop.when == "after",
-        terms=[protocol.Term(kind="ordinal", ordinal=stop.ordinal)],
-    )
-
-
 def _other_action(entry: SkipEntry, stop: Stop) -> str:
     there = _words(stop.ordinal, stop.tag, stop.name, stop.location, stop.function)
     return f"{_entry_text(entry)} does not match: found {there}. {why_not_found(entry)}"
@@ -327,3 +329,121 @@ def _words(ordinal: int, tag: str, name: str, location: str | None, function: st
     words = f"#{ordinal} {tag} ({name or 'nameless'})"
     words += f" in @{function}" if function else ""
     return words + (f" at {location}" if location else "")
+
+
+FORMAT = 2  # 1 had no ``op``, and no rules
+
+
+class Head(msgspec.Struct, kw_only=True, frozen=True):
+    """The header: the run that the skips belong to.
+
+    Attributes:
+        actiondbg: the type of the file.
+        format: the version of the format.
+        tool: the path of the tool.
+        argv: its command line.
+        build: the tool's build id, or None.
+    """
+
+    actiondbg: Literal["skips"] = "skips"
+    format: int = FORMAT
+    tool: str
+    argv: list[str]
+    build: str | None = None
+
+
+class SkipEntry(SavedAction, kw_only=True, frozen=True):
+    """A saved skip.
+
+    Attributes:
+        control: always "skip".
+    """
+
+    control: Literal["skip"] = "skip"
+
+
+class RuleEntry(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    """A saved skip rule.
+
+    Attributes:
+        rule: the SPEC of the actions to skip.
+        condition: as of a breakpoint; None for none.
+    """
+
+    rule: str
+    condition: str | None = None
+
+
+class SavedSkips(NamedTuple):
+    """The content of a file of skips."""
+
+    entries: list[SkipEntry]
+    rules: list[RuleEntry]
+
+
+def write_skips(
+    path: str | os.PathLike[str],
+    head: Head,
+    entries: Sequence[SkipEntry],
+    rules: Sequence[RuleEntry] = (),
+) -> None:
+    """Write a file of skips.
+
+    Raises:
+        FileNotWritten: the file cannot be written.
+    """
+    lines = [json_bytes(one) + b"\n" for one in (head, *entries, *rules)]
+    try:
+        write_whole(path, b"".join(lines))
+    except OSError as error:
+        raise FileNotWritten(
+            f"The skips cannot be written to {os.fspath(path)!r} ({error.strerror}): name another "
+            "file."
+        ) from error
+
+
+def read_skips(path: str | os.PathLike[str]) -> SavedSkips:
+    """Read a file of skips.
+
+    Raises:
+        UsageError: the file cannot be read, or a line is invalid.
+    """
+    name = os.fspath(path)
+    try:
+        lines = Path(path).read_bytes().splitlines()
+    except OSError as error:
+        raise UsageError(
+            f"The skips cannot be read from {name!r} ({error.strerror}): name another file."
+        ) from error
+    _check_head(name, lines[0] if lines else b"")
+    saved = SavedSkips([], [])
+    for number, line in enumerate(lines[1:], 2):
+        if not line.strip():
+            continue
+        try:
+            _decode(line, saved)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise UsageError(f"{name}:{number} is not a saved skip: {error}.") from error
+    return saved
+
+
+def _decode(line: bytes, saved: SavedSkips) -> None:
+    """Decode a line, and add it to the others of its kind."""
+    if line.lstrip().startswith(b'{"rule"'):
+        saved.rules.append(msgspec.json.decode(line, type=RuleEntry))
+    else:
+        saved.entries.append(msgspec.json.decode(line, type=SkipEntry))
+
+
+def _check_head(name: str, line: bytes) -> None:
+    try:
+        head = msgspec.json.decode(line, type=Head)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise UsageError(
+            f"{name!r} is not a file of skips: name one that 'save skips' has written."
+        ) from error
+    if head.format > FORMAT:
+        raise UsageError(
+            f"{name!r} has format {head.format}, and this actiondbg reads formats up to {FORMAT}: "
+            "use a newer actiondbg."
+        )

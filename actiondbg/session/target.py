@@ -16,8 +16,8 @@ from actiondbg.process.program_run import FollowedProcess, OtherTurn
 from actiondbg.process.stop import Stop
 from actiondbg.process.streams import Streams
 from actiondbg.process.timeline import actions_at
-from actiondbg.session.agent_breakpoints import AgentBreakpoints
 from actiondbg.session.agent_options import AgentOptions
+from actiondbg.session.breakpoints import AgentBreakpoints
 from actiondbg.session.executions import Executions
 from actiondbg.session.skip_plan import SkipPlan
 from actiondbg.tool import Tool

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import msgspec
 
 from actiondbg.protocol.tags import PASS_TAG, TAG_OF_KIND, TagKind
-from actiondbg.suite.folder import SuiteFolder
 from actiondbg.suite.index import NO_CONTEXT, connect
+from actiondbg.suite.processes import SuiteFolder
 from actiondbg.support.globs import glob_matches
 
 if TYPE_CHECKING:
@@ -188,9 +188,14 @@ def coverage(folder: SuiteFolder, only: str | None = None) -> Coverage:
     with contextlib.closing(connect(folder)) as database:
         entries = {one.key: one for one in _entries(database) if _is_wanted(one, only)}
         for kind, tag in TAG_OF_KIND.items():
-            _add_reasons(database, kind, tag, entries)
-            _add_examples(database, kind, tag, entries)
-        _add_options(database, entries)
+            for entry, (reason, times) in _of_entries(database, _TOP_REASONS, kind, entries, tag):
+                entry.reasons = [*entry.reasons, Counted(reason, times)]
+            found = _of_entries(database, _EXAMPLE_RUNS, kind, entries, tag)
+            for entry, (test, line, *run) in found:
+                place = None if test is None else f"{test}:{line}" if line else test
+                entry.examples = [*entry.examples, Example(place, _to_copy(*run))]
+        for entry, (options, times) in _of_entries(database, _OPTIONS, "pass", entries):
+            entry.options = [*entry.options, Counted(options, times)]
         [(runs, tests)] = _rows(database, "SELECT count(recording), count(DISTINCT test) FROM runs")
         [(blind,)] = _rows(
             database,
@@ -233,26 +238,13 @@ def _entries(database: Database) -> Iterator[Entry]:
             yield _entry(kind, dict(zip(columns, row, strict=True)))
 
 
-def _add_reasons(database: Database, kind: Kind, tag: str, entries: dict[Key, Entry]) -> None:
-    for name, root, reason, times in _rows(database, _TOP_REASONS, tag):
+def _of_entries(
+    database: Database, sql: str, kind: Kind, entries: dict[Key, Entry], *values: object
+) -> Iterator[tuple[Entry, list[Any]]]:
+    """Yield the entry of each row of a query about a kind, and what follows its name and root."""
+    for name, root, *rest in _rows(database, sql, *values):
         if (entry := entries.get((kind, name, root))) is not None:
-            entry.reasons = [*entry.reasons, Counted(reason, times)]
-
-
-def _add_options(database: Database, entries: dict[Key, Entry]) -> None:
-    sql = """SELECT pass, options, count(DISTINCT run) AS times FROM pass_options GROUP BY ALL
-        ORDER BY pass, times DESC, options"""
-    for name, options, times in _rows(database, sql):
-        if (entry := entries.get(("pass", name, ""))) is not None:
-            entry.options = [*entry.options, Counted(options, times)]
-
-
-def _add_examples(database: Database, kind: Kind, tag: str, entries: dict[Key, Entry]) -> None:
-    for name, root, test, line, cwd, command, executable in _rows(database, _EXAMPLE_RUNS, tag):
-        if (entry := entries.get((kind, name, root))) is not None:
-            place = None if test is None else f"{test}:{line}" if line else test
-            text = _to_copy(cwd, command, executable)
-            entry.examples = [*entry.examples, Example(place, text)]
+            yield entry, rest
 
 
 # The patterns that each run had in a set; the root is empty for any operation.
@@ -309,6 +301,10 @@ SELECT name, root, reason, count FROM (
     WHERE tag = $1 GROUP BY ALL)
 QUALIFY row_number() OVER (PARTITION BY name, root ORDER BY count DESC, reason) <= {_REASONS}
 ORDER BY name, root, count DESC, reason
+"""
+_OPTIONS = """
+SELECT pass, '', options, count(DISTINCT run) AS times FROM pass_options
+GROUP BY ALL ORDER BY pass, times DESC, options
 """
 # The shortest runs of each entry: those that applied it, or else tried it, or else had it.
 _EXAMPLE_RUNS = f"""

@@ -18,7 +18,7 @@ from actiondbg.commands.cli.lineage_source import (
 from actiondbg.commands.interpreter.error_text import write_file
 from actiondbg.commands.interpreter.options import Options, flag, option, positional
 from actiondbg.errors import UsageError
-from actiondbg.recording.dependencies import need_packages
+from actiondbg.recording.errors import need_packages
 from actiondbg.recording.overwrite import check_overwritten
 
 if TYPE_CHECKING:

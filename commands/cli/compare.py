@@ -21,7 +21,7 @@ from actiondbg.commands.render.terminal.output import print_notice, print_result
 from actiondbg.commands.render.terminal.progress import ProgressLine
 from actiondbg.errors import UsageError
 from actiondbg.recording.capture.recorder import IRDetail
-from actiondbg.recording.dependencies import need_packages
+from actiondbg.recording.errors import need_packages
 from actiondbg.support.scratch_directory import make_scratch, remove_directory
 from actiondbg.tool.command_line import copy_stdin, inspect_command_line
 
@@ -176,7 +176,7 @@ def _decisive(
 def _compare_suites(options: CompareOptions, words: Sequence[str]) -> int:
     from actiondbg.commands.render.comparison import suite_lines, suite_object
     from actiondbg.comparison.suites import compare_suites
-    from actiondbg.suite.folder import SuiteFolder
+    from actiondbg.suite.processes import SuiteFolder
 
     progress = ProgressLine(sys.stderr)
     try:

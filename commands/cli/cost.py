@@ -18,7 +18,7 @@ from actiondbg.commands.interpreter.options import Options, flag, option, positi
 from actiondbg.commands.interpreter.values import positive
 from actiondbg.commands.render.terminal.output import print_result
 from actiondbg.errors import UsageError
-from actiondbg.recording.dependencies import need_packages
+from actiondbg.recording.errors import need_packages
 from actiondbg.recording.overwrite import check_overwritten
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from actiondbg.commands.cli.line_parser import LineParser, Partial, subcommand
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Options, option, positional
 from actiondbg.commands.render.terminal.output import print_notice
-from actiondbg.recording.dependencies import need_packages
+from actiondbg.recording.errors import need_packages
 from actiondbg.support.counts import counted
 
 _EPILOG = """\

@@ -13,8 +13,8 @@ from actiondbg.commands.interpreter.options import Options, option, positional
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.commands.render.terminal.progress import ProgressLine
 from actiondbg.errors import UsageError
-from actiondbg.recording.dependencies import need_packages
-from actiondbg.recording.format.magic import is_recording
+from actiondbg.recording.errors import need_packages
+from actiondbg.recording.format.structs import is_recording
 from actiondbg.recording.overwrite import is_same
 from actiondbg.support.atomic_write import open_whole
 from actiondbg.support.counts import counted

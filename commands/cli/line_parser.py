@@ -23,7 +23,7 @@ from actiondbg.commands.interpreter.options import (
 from actiondbg.commands.interpreter.values import capability
 from actiondbg.errors import NotRecorded, UsageError
 from actiondbg.recording.errors import RecordingError
-from actiondbg.recording.format.magic import MAGIC, is_recording
+from actiondbg.recording.format.structs import MAGIC, is_recording
 from actiondbg.support.executables import which
 
 SUFFIX = ".adbrec"

@@ -31,7 +31,7 @@ from actiondbg.commands.interpreter.options import Options, flag, option, positi
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import UsageError
 from actiondbg.lineage.level import Level
-from actiondbg.recording.dependencies import need_packages
+from actiondbg.recording.errors import need_packages
 from actiondbg.recording.overwrite import check_output, check_overwritten
 
 if TYPE_CHECKING:

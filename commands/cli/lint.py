@@ -26,10 +26,18 @@ from actiondbg.commands.render.tables import fitted
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.commands.render.terminal.progress import ProgressLine
 from actiondbg.errors import ActiondbgError, UsageError
-from actiondbg.lint.findings import Finding, baseline_text, finding_object, read_baseline
 from actiondbg.lint.linter import Linter
-from actiondbg.lint.rules import BY_NAME, DEFAULT_RULES, RULES, Rule
-from actiondbg.recording.dependencies import need_packages
+from actiondbg.lint.rules import (
+    BY_NAME,
+    DEFAULT_RULES,
+    RULES,
+    Finding,
+    Rule,
+    baseline_text,
+    finding_object,
+    read_baseline,
+)
+from actiondbg.recording.errors import need_packages
 from actiondbg.recording.overwrite import check_overwritten
 from actiondbg.support.counts import counted
 from actiondbg.support.scratch_directory import scratch_directory
@@ -127,7 +135,7 @@ class _Linting:
         Raises:
             ActiondbgError: the tool made no MLIR context.
         """
-        from actiondbg.lint.repetition import Command, Repetition
+        from actiondbg.lint.linter import Command, Repetition
 
         with scratch_directory("lint") as folder:
             command = Command(tuple(argv), os.getcwd(), _kept_input(argv, folder))

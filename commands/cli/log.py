@@ -33,7 +33,7 @@ from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Flag, Option, Options, flag, option
 from actiondbg.commands.render.terminal.output import color_allowed, paged, print_notice
 from actiondbg.errors import FileNotWritten, UsageError
-from actiondbg.recording.dependencies import need_packages
+from actiondbg.recording.errors import need_packages
 from actiondbg.recording.overwrite import check_overwritten, is_same
 from actiondbg.support.atomic_write import open_whole
 from actiondbg.support.counts import counted

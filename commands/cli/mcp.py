@@ -14,7 +14,7 @@ from actiondbg.commands.interpreter.values import index, positive, seconds
 from actiondbg.commands.mcp.restrictions import PERMISSIONS, Permission, Restrictions
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import UsageError
-from actiondbg.recording.dependencies import need_packages
+from actiondbg.recording.errors import need_packages
 
 if TYPE_CHECKING:
     from actiondbg.commands.mcp.server import DebugServer

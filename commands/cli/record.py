@@ -32,7 +32,7 @@ from actiondbg.recording.capture.recorder import (
     RecordingProcess,
     start_recording,
 )
-from actiondbg.recording.format.magic import is_recording
+from actiondbg.recording.format.structs import is_recording
 from actiondbg.support.atomic_write import create_free
 from actiondbg.support.counts import counted
 

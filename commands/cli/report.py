@@ -22,7 +22,7 @@ from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import UsageError
 from actiondbg.recording.capture.recorder import IRDetail
-from actiondbg.recording.dependencies import need_packages
+from actiondbg.recording.errors import need_packages
 from actiondbg.recording.overwrite import check_output
 from actiondbg.support.counts import counted
 

@@ -14,7 +14,7 @@ from actiondbg.commands.interpreter.error_text import write_file, writing
 from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.interpreter.values import bucket_count, index, milliseconds
 from actiondbg.errors import UsageError
-from actiondbg.recording.dependencies import need_packages
+from actiondbg.recording.errors import need_packages
 from actiondbg.recording.overwrite import check_output
 from actiondbg.recording.statistics.sort_keys import check_key
 from actiondbg.statistics.event_probe import choose, try_event

@@ -16,7 +16,7 @@ from actiondbg.commands.interpreter.options import Option, Options, flag, option
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import NotRecorded
 from actiondbg.lineage.level import Level
-from actiondbg.recording.dependencies import need_packages
+from actiondbg.recording.errors import need_packages
 
 if TYPE_CHECKING:
     from actiondbg.lineage.answer import Direction, TrackAnswer

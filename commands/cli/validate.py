@@ -18,7 +18,7 @@ from actiondbg.commands.render.past import stdout_paint
 from actiondbg.commands.render.terminal.output import print_notice, print_result
 from actiondbg.commands.render.terminal.progress import ProgressLine
 from actiondbg.errors import ActiondbgError
-from actiondbg.recording.dependencies import READING, need_packages
+from actiondbg.recording.errors import READING, need_packages
 from actiondbg.support.counts import counted
 from actiondbg.support.scratch_directory import scratch_directory
 from actiondbg.tool.command_line import copy_stdin, inspect_command_line

@@ -129,7 +129,7 @@ def _given(options: OracleOptions, names: tuple[str, ...]) -> list[str]:
 
 
 def _build_validate(options: OracleOptions) -> Oracle:
-    from actiondbg.recording.dependencies import need_packages
+    from actiondbg.recording.errors import need_packages
     from actiondbg.validation.oracle import Validate
 
     need_packages("bisect --validate", ("numpy", "ml_dtypes", "bitwuzla"), extra="validate")

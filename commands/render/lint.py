@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from actiondbg.commands.render.units import path_from_here
-from actiondbg.lint.findings import Finding
 from actiondbg.lint.reports import command_of
+from actiondbg.lint.rules import Finding
 from actiondbg.support.counts import counted
 
 

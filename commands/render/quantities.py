@@ -6,13 +6,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from actiondbg.commands.render.tables import aligned
-from actiondbg.statistics.quantities import DURATION
-from actiondbg.statistics.units import constant_words, correlation_text, range_text, value_text
+from actiondbg.statistics.quantities import (
+    DURATION,
+    constant_words,
+    correlation_text,
+    range_text,
+    value_text,
+)
 from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
-    from actiondbg.statistics.buckets import Floats
-    from actiondbg.statistics.quantities import Quantity, Relation
+    from actiondbg.statistics.quantities import Floats, Quantity, Relation
 
 GAMMA = 0.5
 # By the least probability to the power of gamma.

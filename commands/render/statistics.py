@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING
 
 from actiondbg.commands.render.quantities import quantity_lines
 from actiondbg.commands.render.tables import aligned
-from actiondbg.statistics.quantities import DURATION
-from actiondbg.statistics.units import value_text
+from actiondbg.statistics.quantities import DURATION, value_text
 from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
-    from actiondbg.recording.statistics.measurement import Measured
-    from actiondbg.recording.statistics.name_statistics import Statistics
-    from actiondbg.recording.statistics.totals import Total
+    from actiondbg.recording.statistics.measurement import Measured, Statistics, Total
 
 
 def stat_text(measured: Measured, most: int, tables: bool = True) -> str:

@@ -292,7 +292,7 @@ def validate(console: Console, options: ValidateOptions) -> ActionJudged:
     """Judge whether the program still does the same after the action of this stop, or action N: by
     proof, and by running functions before and after it.
     """
-    from actiondbg.recording.dependencies import need_packages
+    from actiondbg.recording.errors import need_packages
     from actiondbg.support.scratch_directory import scratch_directory
     from actiondbg.validation.inputs import INDEX_BITS
     from actiondbg.validation.judgement import Limits, Query

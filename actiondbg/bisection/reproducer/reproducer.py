@@ -46,7 +46,7 @@ from actiondbg.bisection.reproducer.strategies import (
 from actiondbg.bisection.result import Culprit, Result
 from actiondbg.bisection.verdict_store import VerdictStore
 from actiondbg.protocol.tags import STEP_TAG
-from actiondbg.session.skip_file import Head, write_skips
+from actiondbg.session.skip_plan import Head, write_skips
 from actiondbg.support.counts import times
 from actiondbg.tool import Tool
 

@@ -13,7 +13,7 @@ from typing import Literal
 from actiondbg.bisection.result import Entry, Result
 from actiondbg.bisection.verdict import Verdict
 from actiondbg.protocol.tags import FOLD_TAG, STEP_TAG
-from actiondbg.session.skip_file import RuleEntry
+from actiondbg.session.skip_plan import RuleEntry
 from actiondbg.support.counts import counted
 from actiondbg.support.globs import escape_glob
 from actiondbg.tool.compilation_caches import COMPILING_ANEW

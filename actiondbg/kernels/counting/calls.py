@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from actiondbg.kernels.errors import KernelError
-from actiondbg.statistics.buckets import Flags, Floats, Integers, all_measured
 from actiondbg.statistics.events import USER_ONLY
+from actiondbg.statistics.quantities import Flags, Floats, Integers, all_measured
 from actiondbg.support.globs import glob_matches
 
 # struct Header of agent/calls/ThreadLog.c.

@@ -12,7 +12,7 @@ import numpy as np
 
 from actiondbg.kernels.counting.calls import Calls, Thread
 from actiondbg.kernels.counting.measurement import function_totals, nodes_of_cpus
-from actiondbg.statistics.buckets import Floats
+from actiondbg.statistics.quantities import Floats
 from actiondbg.support.atomic_write import open_whole
 
 # 'actiondbg cost' reads both files by the names of their columns.

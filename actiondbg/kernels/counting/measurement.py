@@ -9,8 +9,14 @@ import numpy as np
 
 from actiondbg.errors import ActiondbgError
 from actiondbg.kernels.counting.calls import Calls, Function, Thread
-from actiondbg.statistics.buckets import sums_by_group
-from actiondbg.statistics.quantities import DURATION, Quantity, Relation, quantity_of, relations_of
+from actiondbg.statistics.quantities import (
+    DURATION,
+    Quantity,
+    Relation,
+    quantity_of,
+    relations_of,
+    sums_by_group,
+)
 
 _MOST_NAMES = 20
 

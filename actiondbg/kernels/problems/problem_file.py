@@ -30,7 +30,7 @@ from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.kernels.model.configuration import Configuration, Parameter
 from actiondbg.kernels.model.operation import Operation
 from actiondbg.kernels.problems.problem import problem_operations
-from actiondbg.recording.dependencies import need_packages
+from actiondbg.recording.errors import need_packages
 
 
 def read_problems(path: Path) -> list[Operation]:

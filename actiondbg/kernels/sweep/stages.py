@@ -19,7 +19,7 @@ from actiondbg.kernels.sweep.settings import SweepSettings
 from actiondbg.kernels.sweep.sweep import Stages
 from actiondbg.kernels.verification.reference_providers import find_reference_provider
 from actiondbg.kernels.verification.verifier import DispatchVerifier, Verifier
-from actiondbg.recording.dependencies import need_packages
+from actiondbg.recording.errors import need_packages
 
 
 def make_stages(

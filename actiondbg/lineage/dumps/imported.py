@@ -15,7 +15,7 @@ from actiondbg.recording.session.descriptions import ActionDescriptions
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
-    from actiondbg.recording.session.imported_ir import ImportedIR
+    from actiondbg.recording.session.recorded_ir import ImportedIR
 
 _INPUT = "input"
 _NODES = 1 << 24  # numbers of operations of a stage; no text of a log has more

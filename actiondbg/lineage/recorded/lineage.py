@@ -31,8 +31,8 @@ from actiondbg.lineage.recorded.stages import listed_stage, stage_of
 from actiondbg.lineage.stage import Stage, is_call, is_constant, symbol_around
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.recording import Recording
-from actiondbg.recording.session.operation_columns import OperationChanges
-from actiondbg.recording.tables.stages import file_location
+from actiondbg.recording.session.changes import OperationChanges
+from actiondbg.recording.tables.snapshots import file_location
 
 # Passes that erase only operations without uses, beside what their actions do.
 _ERASE_DEAD = frozenset(

@@ -17,8 +17,7 @@ from actiondbg.ir.value_names import ValueNames
 from actiondbg.lineage.locations import Location
 from actiondbg.lineage.stage import Stage
 from actiondbg.recording.recorded_text import RecordedText
-from actiondbg.recording.tables.snapshots import IRText
-from actiondbg.recording.tables.stages import RecordedStage
+from actiondbg.recording.tables.snapshots import IRText, RecordedStage
 
 _RESULT = re.compile(rf"\s*({VALUE})")
 _SYMBOL = re.compile(rf"{STRING}|({SYMBOL_PATH})")

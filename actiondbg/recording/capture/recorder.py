@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple, ParamSpec
 
 from actiondbg.errors import ActiondbgError, LaunchError, UsageError
 from actiondbg.process.streams import Redirection, Streams
-from actiondbg.recording.format.magic import is_recording
+from actiondbg.recording.format.structs import is_recording
 from actiondbg.support.closeable import Closeable
 from actiondbg.support.disk_space import is_full
 from actiondbg.support.scratch_directory import make_scratch, remove_directory

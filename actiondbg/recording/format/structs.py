@@ -1,15 +1,16 @@
 """Structs of the format .adbrec, version 2, which docs/recordings.md describes.
 
 Everything is little endian. layout.py has the layouts of items, which are read as arrays.
+Imports no third-party package.
 """
 
 from __future__ import annotations
 
+import os
 import struct
 from enum import IntEnum
 
-from actiondbg.recording.format.magic import MAGIC
-
+MAGIC = b"ADBREC\r\n"
 VERSION = 2
 WORD = 8  # bytes; chunks and sections begin at a multiple of it
 FILE_HEADER = struct.Struct(f"<{len(MAGIC)}sII")  # magic, version, ticks of a unit
@@ -57,3 +58,14 @@ class Space(IntEnum):
     LOCATION = 6
     CONTEXT = 7
     VALUES = 8
+
+
+def is_recording(path: str | os.PathLike[str]) -> bool:
+    """Whether a file begins like a recording; false for an unreadable file."""
+    try:
+        if not os.path.isfile(path):
+            return False
+        with open(path, "rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except (OSError, ValueError):
+        return False

@@ -2,14 +2,99 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from actiondbg.ir.aliases import without_aliases
+from actiondbg.ir.tokens import STRING, unescaped
 from actiondbg.ir.tree.outline import Printed, outermost, symbols_in
-from actiondbg.recording.imported.dump import Dump, DumpHeader
 from actiondbg.recording.imported.last_texts import ImportedOperation, Key, OperationTexts, is_same
+
+MARK = b"// -----// "  # the beginning of a header, and of other lines between dumps
+_HEADER = re.compile(r"// -----// IR Dump (Before|After) (.*?) //----- //\s*$")
+# With module scope: the operation of the pass, which is not that of the text.
+_SCOPE = re.compile(r" \('([^']*)' operation(?:: @(.*))?\)$")
+_NEW_FORM = re.compile(r"(\S+?)( Failed)?: (.*)$", re.DOTALL)  # CLASS: ARGUMENT{OPTIONS}
+_OLD_FORM = re.compile(r"(.+?)( Failed)?(?: \(([^()]*)\))?$")  # CLASS (ARGUMENT)
+
+
+class DumpHeader(NamedTuple):
+    """The header of a dump.
+
+    Attributes:
+        when: whether the pass had run.
+        name: the argument of the pass without its options; its class if it has none.
+        full_name: its class.
+        scope: name and symbol of the operation on which the pass ran, if the text is the module
+            around it; None otherwise.
+        line: its line in the log, from 1.
+    """
+
+    when: Literal["before", "after"]
+    name: str
+    full_name: str
+    failed: bool
+    scope: tuple[str, str] | None
+    line: int
+
+
+class Dump(NamedTuple):
+    """A dump, and the messages of errors between the dump before and this one."""
+
+    header: DumpHeader
+    text: str
+    errors: tuple[str, ...] = ()
+
+
+def parse_header(text: str, line: int) -> DumpHeader | None:
+    """Parse a header line, which may have other text before it; None for any other line."""
+    found = _HEADER.search(text)
+    if found is None:
+        return None
+    when, rest = found.groups()
+    scope = _SCOPE.search(rest)
+    if scope is not None:
+        rest = rest[: scope.start()]
+    form = _NEW_FORM.match(rest) or _OLD_FORM.match(rest)
+    full_name, failed, argument = form.groups() if form is not None else (rest, None, None)
+    return DumpHeader(
+        when="before" if when == "Before" else "after",
+        name=(argument or "").partition("{")[0].strip() or full_name,
+        full_name=full_name,
+        failed=failed is not None,
+        scope=None if scope is None else (scope[1], _unquoted(scope[2] or "")),
+        line=line,
+    )
+
+
+def _unquoted(symbol: str) -> str:
+    """Return a symbol of a header: some versions print it with quotes."""
+    return unescaped(symbol[1:-1]) if re.fullmatch(STRING, symbol) else symbol
+
+
+def split_ir(body: str) -> tuple[str, str]:
+    """Split the lines under a header into the IR and what follows it, such as diagnostics.
+
+    MLIR prints an empty line after the IR; a custom printer may print one inside it.
+    """
+    body = body.rstrip("\n")
+    at = body.find("\n\n")
+    while at >= 0:
+        if is_whole(body[:at]):
+            return body[:at], body[at:].strip("\n")
+        at = body.find("\n\n", at + 2)
+    return body, ""
+
+
+def is_whole(text: str) -> bool:
+    """Whether a text has the end of its outermost operation."""
+    lines = [line for line in text.split("\n") if line[:1] not in ("", " ", "#", "!")]
+    if not lines:
+        return False
+    return lines[-1][:1] in "})" or not lines[0].rstrip().endswith(("{", "(", "[", ","))
+
 
 _FEW = 2  # names of passes that --mlir-print-ir-after=NAME may select
 Outcome = Literal["unfinished", "succeeded", "unchanged", "failed"]
@@ -300,13 +385,6 @@ def _parts(text: str) -> dict[Key, str]:
     return {(one.name, one.symbol): text[one.begin : one.end] for one in symbols_in(text, outer)}
 
 
-class NestedPass(NamedTuple):
-    """A pass, and the number of passes around it."""
-
-    one: ImportedPass
-    depth: int
-
-
 class Nesting:
     """The passes of a log as a tree, as far as dumps before and after them show it.
 
@@ -327,17 +405,17 @@ class Nesting:
             siblings.append(one)
             running.append(one)
 
-    def in_order(self) -> Iterator[NestedPass]:
+    def in_order(self) -> Iterator[tuple[ImportedPass, int]]:
         """Iterate over the passes in the order of their beginnings: a pass before its nested
-        passes.
+        passes, each with the number of passes around it.
 
         Passes that overlap follow one another, as in a run of one thread.
         """
-        waiting = [NestedPass(one, 0) for one in reversed(self._outermost)]
+        waiting = [(one, 0) for one in reversed(self._outermost)]
         while waiting:
             one, depth = waiting.pop()
-            yield NestedPass(one, depth)
-            waiting += (NestedPass(each, depth + 1) for each in reversed(self._inside.get(one, ())))
+            yield one, depth
+            waiting += ((each, depth + 1) for each in reversed(self._inside.get(one, ())))
 
 
 def _holds(outer: ImportedPass, inner: ImportedPass) -> bool:

@@ -1,4 +1,4 @@
 """The text log of a recording or of a running tool.
 
-May import: errors to session, recording.format, recording.tables.
+May import: errors to session, recording.recording and what it may.
 """

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import glob
-from collections.abc import Mapping, Sequence
+import shlex
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,15 +13,15 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from actiondbg.recording.format.arrow import Reader, Schema, pa
+from actiondbg.recording.format.arrow import DataType, Reader, Schema, Table, pa
 from actiondbg.recording.query.filters import quoted
 from actiondbg.recording.query.interruption import fetch_numbers, fetch_rows
-from actiondbg.recording.query.runs import RUNS, runs_table
 from actiondbg.recording.tables.lazy_table import LazyTable
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
 
+RUNS = "runs"  # the table of the recordings and their command lines
 TABLES = ("actions", "changes", "operations", "reasons", "findings", "links", "ir")
 
 
@@ -190,3 +191,34 @@ def _exported(name: str, exports: Sequence[str]) -> list[str]:
 
 def _create_view(database: duckdb.DuckDBPyConnection, name: str, parts: Sequence[str]) -> None:
     database.execute(f"CREATE TEMP VIEW {name} AS {' UNION ALL BY NAME '.join(parts)}")
+
+
+def runs_table(recordings: Mapping[str, Recording]) -> Table:
+    """Return one row per recording, without anything that names the machine or its user."""
+    rows = [
+        {"run": run, **{name: value(recording) for name, (_, value) in _COLUMNS.items()}}
+        for run, recording in recordings.items()
+    ]
+    types = {name: kind for name, (kind, _) in _COLUMNS.items()}
+    return pa.Table.from_pylist(rows, schema=pa.schema({"run": pa.string(), **types}))
+
+
+def _argv(recording: Recording) -> list[str]:
+    # A command line may hold any bytes; Arrow strings are UTF-8.
+    return [word.encode(errors="replace").decode() for word in recording.header.argv]
+
+
+_COLUMNS: dict[str, tuple[DataType, Callable[[Recording], object]]] = {
+    "command": (pa.string(), lambda one: shlex.join(_argv(one)) or None),
+    "argv": (pa.list_(pa.string()), _argv),
+    "llvm": (pa.string(), lambda one: one.header.llvm or None),
+    "agent": (pa.string(), lambda one: one.header.agent or None),
+    "started": (pa.timestamp("us", tz="UTC"), lambda one: one.header.started // 1000 or None),
+    "threads": (pa.bool_(), lambda one: None if one.header.imported else one.header.threads),
+    "ir": (pa.string(), lambda one: one.header.ir),
+    "events": (pa.list_(pa.string()), lambda one: one.header.events),
+    "actions": (pa.int64(), lambda one: one.count),
+    "ended": (pa.string(), lambda one: one.ending.ended),
+    "status": (pa.int32(), lambda one: one.ending.status),
+    "signal": (pa.int32(), lambda one: one.ending.signal),
+}

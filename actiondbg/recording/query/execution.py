@@ -48,17 +48,13 @@ def ask(database: duckdb.DuckDBPyConnection, sql: str, use: Callable[[Reader], T
         raise QueryError(sentence_of(error)) from error
 
 
-def _inside_sentence(text: str) -> str:
-    """Lower the first letter of a text, unless it begins with a keyword in capitals."""
-    return text if text[1:2].isupper() else text[:1].lower() + text[1:]
-
-
 def sentence_of(error: duckdb.Error) -> str:
     """Return one sentence for an error of DuckDB, with the position below it."""
     text, _, place = str(error).partition("\n\nLINE ")
     kind, _, what = text.partition(": ")
     lines = [" ".join(line.split()).rstrip(".!?") for line in what.splitlines() if line.strip()]
-    what = "; ".join(map(_inside_sentence, lines))
+    # Inside of the sentence only a keyword in capitals begins with one.
+    what = "; ".join(line if line[1:2].isupper() else line[:1].lower() + line[1:] for line in lines)
     if isinstance(error, duckdb.BinderException | duckdb.CatalogException):
         what = f"{what}; {_WAY_OUT}"
     sentence = f"The SQL cannot be answered ({kind}): {what}."

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from actiondbg.recording.query.database import TABLES
-from actiondbg.recording.query.runs import RUNS, runs_table
+from actiondbg.recording.query.database import RUNS, TABLES, runs_table
 from actiondbg.recording.tables.lazy_table import LazyTable
 from actiondbg.support.atomic_directory import replaced_directory
 

@@ -5,7 +5,7 @@ results go as JSON into a page whose scripts draw them.
 May import: errors to session, analysis, recording.query, recording.session, recording.tables.
 """
 
-from actiondbg.recording.report.limits import SIZE
+from actiondbg.recording.report.overview import SIZE
 from actiondbg.recording.report.page import ReportPage, report_page
 
 __all__ = ["SIZE", "ReportPage", "report_page"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from actiondbg.recording.dependencies import need_packages
+from actiondbg.recording.errors import need_packages
 
 if TYPE_CHECKING:
     from actiondbg.recording.session.session import RecordedSession

@@ -15,15 +15,15 @@ from actiondbg.errors import NoSuchUnit, NotRecorded, UnitErased
 from actiondbg.ir.tokens import RESULT
 from actiondbg.ir.value_names import NamedKey
 from actiondbg.recording.recorded_text import RecordedOperation, RecordedText
-from actiondbg.recording.session.operation_columns import OperationState
+from actiondbg.recording.session.changes import OperationState
 from actiondbg.recording.session.recorded_ir import RecordedIR
-from actiondbg.session.inspection.named_access import erased_names
+from actiondbg.session.inspection.agent_access import erased_names
 
 if TYPE_CHECKING:
+    from actiondbg.recording.session.changes import OperationColumns
     from actiondbg.recording.session.descriptions import ActionDescriptions
-    from actiondbg.recording.session.imported_ir import ImportedIR
-    from actiondbg.recording.session.operation_columns import OperationColumns
     from actiondbg.recording.session.position import Position
+    from actiondbg.recording.session.recorded_ir import ImportedIR
 
 R = TypeVar("R", bound=protocol.Message)
 _MOST_LISTED = 4  # values of a name

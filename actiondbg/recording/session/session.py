@@ -10,41 +10,39 @@ from typing import Literal, NoReturn
 
 import numpy as np
 
-from actiondbg import protocol
 from actiondbg.breakpoints.breakpoint import BreakpointTable
 from actiondbg.breakpoints.condition import parse_condition, uses_field
 from actiondbg.breakpoints.resolution import Kind
 from actiondbg.errors import ControlRefused, UsageError
 from actiondbg.process.checkpoints import Automatic, Checkpoint
 from actiondbg.process.stop import Stop
-from actiondbg.process.streams import Redirection
-from actiondbg.process.timeline import Branch, Timeline, too_far_out
+from actiondbg.process.streams import Streams
+from actiondbg.process.timeline import Branch, Timeline, only_found, too_far_out
 from actiondbg.protocol.tags import FOLD_TAG, TAG_OF_KIND
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.recording import Recording
 from actiondbg.recording.session.action_query import ActionQuery
 from actiondbg.recording.session.answers import RecordedAnswers
-from actiondbg.recording.session.breakpoints import BreakpointHits, RecordedBreakpoints
-from actiondbg.recording.session.columns import ActionColumns
+from actiondbg.recording.session.columns import ActionColumns, Side
 from actiondbg.recording.session.descriptions import ActionDescriptions
-from actiondbg.recording.session.event_line import Side
-from actiondbg.recording.session.observers import RecordedObservers
 from actiondbg.recording.session.past import RecordedPast
-from actiondbg.recording.session.position import BEGINNING, Position
+from actiondbg.recording.session.position import (
+    Position,
+    RecordedBreakpoints,
+    RecordedObservers,
+)
 from actiondbg.session.breakpoints import BreakpointList
-from actiondbg.session.inspection.cursor import Cursor
-from actiondbg.session.inspection.outcome import Outcome
-from actiondbg.session.inspection.stack import Stack
+from actiondbg.session.debug_session import Beginning, RunnableSession
+from actiondbg.session.inspection.cursor import Cursor, Outcome, Stack
 from actiondbg.session.inspection.stopped_ir import StoppedIR
 from actiondbg.session.names import STDIN
-from actiondbg.support.closeable import Closeable
-from actiondbg.support.counts import check_count, counted
+from actiondbg.support.counts import check_count
 from actiondbg.support.scratch_directory import make_directory, remove_directory
 
 _NO_EVENTS = np.empty(0, dtype=np.int64)
 
 
-class RecordedSession(Closeable):
+class RecordedSession(RunnableSession):
     """A session over a recording; use it as a context manager, or ``close`` it.
 
     It offers what ``Session`` does as far as a recording holds it (see ``DebugSession``). What is
@@ -61,24 +59,25 @@ class RecordedSession(Closeable):
         self._line = describe.actions.line
         self.names = RecordedNames(describe)
         self._query = ActionQuery(describe.actions, self.names)
-        host = RecordedBreakpoints(table, BreakpointHits(describe.changes, self._query))
+        host = RecordedBreakpoints(table, describe.changes, self._query)
         self.observers = RecordedObservers(self._query)
         self._position = Position(describe, host, self.observers)
         self._answers = RecordedAnswers(describe, self._position)
+        super().__init__(self._answers)
         self.stack = Stack(self._answers)
         self.cursor = Cursor(self._answers)
         self.outcome = Outcome(self._answers, lambda: self.stop)
-        self._scratch = _Scratch()
+        scratch = _Scratch()
         self.ir = StoppedIR(
-            self._answers, self.stack, self.cursor, describe.ir.names, self._scratch.new_file
+            self._answers, self.stack, self.cursor, describe.ir.names, scratch.new_file
         )
         self.breakpoints = BreakpointList(table, host, self.cursor, self.names)
         self.timeline = RecordedTimeline(describe.actions, self._position, host)
         self.past = RecordedPast(describe, self._query, self._position, self.cursor)
         for forget in (self._answers.reset, self.stack.reset, self.ir.reset):
             self._position.on_move(forget)
-        self._began_with: Literal["run", "start"] = "start"
-        self._finalizer = weakref.finalize(self, self._scratch.remove)
+        self._began_with: Beginning = "start"
+        self._finalizer = weakref.finalize(self, scratch.remove)
 
     def close(self) -> None:
         """Remove the printed files, and close the database; no question is answered afterwards."""
@@ -100,63 +99,23 @@ class RecordedSession(Closeable):
         return self._position.stop
 
     @property
-    def exit_status(self) -> int | None:
-        """The status with which the tool ended, at the end; negative for a signal."""
-        return self.stop.status
-
-    @property
     def holds_ir(self) -> bool:
         """Whether the recording holds IR."""
         return self.recording.header.has_ir
 
-    def status(self) -> protocol.Status:
-        """Return counts of the run up to the stop."""
-        return self._answers.ask(protocol.GetStatus())
-
-    @property
-    def contexts(self) -> list[protocol.MLIRContext]:
-        """The MLIR contexts in which actions had run at the stop."""
-        return self._answers.ask(protocol.GetContexts()).contexts
-
     # --- from the beginning ---
-
-    def run(
-        self,
-        args: list[str] | None = None,
-        *,
-        stdin: Redirection = None,
-        stdout: Redirection = None,
-        stderr: Redirection = None,
-    ) -> Stop:
-        """Run from the beginning to a breakpoint, or the end.
-
-        Raises:
-            NotRecorded: arguments or streams are given.
-        """
-        return self._begin("run", args, stdin, stdout, stderr)
-
-    def start(
-        self,
-        args: list[str] | None = None,
-        *,
-        stdin: Redirection = None,
-        stdout: Redirection = None,
-        stderr: Redirection = None,
-    ) -> Stop:
-        """Stop before the first action; see ``run``."""
-        return self._begin("start", args, stdin, stdout, stderr)
 
     def restart(self) -> Stop:
         """Repeat the last run or start."""
-        return self._begin(self._began_with)
+        self._position.rewind()
+        goals = self._line.begins[:1] if self._began_with == "start" else _NO_EVENTS
+        return self._position.resume(goals, "start")
 
-    def _begin(self, how: Literal["run", "start"], *launch: object) -> Stop:
-        if any(each is not None for each in launch):
+    def _begin(self, how: Beginning, args: list[str] | None, streams: Streams) -> Stop:
+        if any(each is not None for each in (args, *streams)):
             raise self.recording.needs_tool(f"Passing arguments to {how!r}")
         self._began_with = how
-        self._position.rewind()
-        goals = self._line.begins[:1] if how == "start" else _NO_EVENTS
-        return self._position.resume(goals, "start")
+        return self.restart()
 
     # --- controls ---
 
@@ -427,10 +386,4 @@ class RecordedTimeline:
             left -= wanted if self._position.accepts(bound) else 0
             if left == 0:
                 return self._position.jump(bound)
-        number = count - left + len(found)
-        hits = (
-            f"only {counted(number, 'hit')} {'was' if number == 1 else 'were'} found"
-            if number
-            else "nothing was hit"
-        )
-        return self._position.jump_back(0, f"{hits} before: {BEGINNING}", has_moved)
+        return self._position.jump_back(0, only_found(count - left + len(found)), has_moved)

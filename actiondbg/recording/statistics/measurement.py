@@ -1,4 +1,4 @@
-"""The measurement of one run: totals, or the statistics of a name."""
+"""The measurement of one run: totals, and the statistics of a name."""
 
 from __future__ import annotations
 
@@ -8,17 +8,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from actiondbg.errors import ActiondbgError
 from actiondbg.recording.errors import RecordingError, lacks
 from actiondbg.recording.query.filters import where_any
-from actiondbg.recording.statistics.name_statistics import Statistics, statistics_of
 from actiondbg.recording.statistics.samples import Samples, samples_of
-from actiondbg.recording.statistics.totals import (
-    Total,
-    sorted_totals,
-    totals_by_name,
-    totals_by_tag,
-)
+from actiondbg.recording.statistics.sort_keys import PER_CALL
 from actiondbg.statistics.events import USER_ONLY
+from actiondbg.statistics.quantities import (
+    DURATION,
+    Floats,
+    Integers,
+    Quantity,
+    Relation,
+    quantity_of,
+    relation_of,
+    sums_by_group,
+)
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
@@ -101,8 +106,8 @@ def measure(recording: Recording, selection: Selection) -> Measured:
         list(recording.header.argv),
         recording.count,
         samples,
-        sorted_totals(totals_by_tag(samples), selection.sort),
-        sorted_totals(totals_by_name(samples), selection.sort),
+        sorted_totals(_totals(samples, named=False), selection.sort),
+        sorted_totals(_totals(samples, named=True), selection.sort),
         statistics,
         selection.own,
         notes,
@@ -139,3 +144,147 @@ def _event_notes(samples: Samples) -> list[str]:
     if limited:
         notes.append(f"Counted outside the kernel only: {', '.join(limited)}.")
     return notes
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """The statistics of the actions whose name matches a glob; those of events by their names.
+
+    ``uncounted`` is the number of actions left out because an event was not counted.
+    """
+
+    glob: str
+    uncounted: int
+    duration: Quantity
+    events: dict[str, Quantity]
+    relations: dict[str, Relation]
+
+    @property
+    def calls(self) -> int:
+        """The number of actions."""
+        return len(self.duration.values)
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON object of ``--json``."""
+        return {
+            "glob": self.glob,
+            "calls": self.calls,
+            "uncounted": self.uncounted,
+            "duration_ns": self.duration.as_json(),
+            "events": {
+                name: {**quantity.as_json(), **_relation_json(self.relations[name])}
+                for name, quantity in self.events.items()
+            },
+        }
+
+
+def statistics_of(samples: Samples, glob: str, buckets: int) -> Statistics:
+    """Return the statistics of samples that a glob selected, in at least one quantile bucket.
+
+    Raises:
+        ActiondbgError: there is no action, or none with counted events.
+    """
+    if not samples.size:
+        raise ActiondbgError(
+            f"No action has a name that matches {glob!r}: without --name the totals list all names."
+        )
+    counted = samples.only(samples.counted)
+    if not counted.size:
+        raise ActiondbgError(
+            f"The events were not counted in any action that matches {glob!r}: measure fewer "
+            "events, or raise 'ulimit -n'."
+        )
+    duration = quantity_of(DURATION, counted.duration, buckets)
+    events = {name: quantity_of(name, values, buckets) for name, values in counted.events.items()}
+    relations = {name: relation_of(duration, event) for name, event in events.items()}
+    return Statistics(glob, samples.size - counted.size, duration, events, relations)
+
+
+def _relation_json(relation: Relation) -> dict[str, object]:
+    """Return the dependence of an event and the duration as ``--json`` prints it."""
+    return {
+        "pearson": relation.pearson,
+        "spearman": relation.spearman,
+        "duration_given_event": relation.first_given_second.tolist(),
+        "event_given_duration": relation.second_given_first.tolist(),
+    }
+
+
+@dataclass(frozen=True)
+class Count:
+    """The total count of an event; ``calls`` is the number of actions that counted it."""
+
+    total: float
+    calls: int
+
+    @property
+    def per_call(self) -> float | None:
+        """The mean; None if no action counted the event."""
+        return self.total / self.calls if self.calls else None
+
+
+@dataclass(frozen=True)
+class Total:
+    """The total cost of the actions of a tag, or of a tag and a name.
+
+    The duration is in nanoseconds; the name is None for all names.
+    """
+
+    tag: str
+    name: str | None
+    calls: int
+    duration: float
+    events: dict[str, Count]
+
+    def as_json(self) -> dict[str, object]:
+        """Return the total as ``--json`` prints it."""
+        counts = {
+            name: {"total": count.total, "per_call": count.per_call, "calls": count.calls}
+            for name, count in self.events.items()
+        }
+        named = {} if self.name is None else {"name": self.name}
+        sizes = {"calls": self.calls, "duration_ns": self.duration}
+        return {"tag": self.tag, **named, **sizes, "events": counts}
+
+
+def sorted_totals(totals: Sequence[Total], key: str) -> list[Total]:
+    """Sort totals by a key that ``check_key`` accepts, largest first; names alphabetically."""
+    if key == "name":
+        return sorted(totals, key=lambda total: (total.tag, total.name or ""))
+    return sorted(totals, key=lambda total: -_value(total, key))
+
+
+def _value(total: Total, key: str) -> float:
+    if key == "calls":
+        return total.calls
+    what = key.removesuffix(PER_CALL)
+    count = Count(total.duration, total.calls) if what == "duration" else total.events[what]
+    return (count.per_call or 0.0) if key.endswith(PER_CALL) else count.total
+
+
+def _totals(samples: Samples, named: bool) -> list[Total]:
+    """Return one total per tag, or per tag and name."""
+    codes = samples.tag.codes
+    if named:
+        codes = codes * len(samples.name.values) + samples.name.codes
+    _, first, group = np.unique(codes, return_index=True, return_inverse=True)
+    calls = np.bincount(group, minlength=len(first))
+    durations = sums_by_group(samples.duration, group, len(first))
+    events = {name: _counts(values, group, len(first)) for name, values in samples.events.items()}
+    return [
+        Total(
+            samples.tag.values[samples.tag.codes[row]],
+            samples.name.values[samples.name.codes[row]] if named else None,
+            int(calls[i]),
+            float(durations[i]),
+            {name: counts[i] for name, counts in events.items()},
+        )
+        for i, row in enumerate(first)
+    ]
+
+
+def _counts(values: Floats, group: Integers, size: int) -> list[Count]:
+    counted = ~np.isnan(values)
+    sums = sums_by_group(values[counted], group[counted], size)
+    calls = np.bincount(group[counted], minlength=size)
+    return [Count(float(total), int(number)) for total, number in zip(sums, calls, strict=True)]

@@ -7,14 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from actiondbg.recording.statistics.name_statistics import Statistics
-from actiondbg.statistics.quantities import Quantity, Relation
-from actiondbg.statistics.units import constant_words, correlation_text, is_time, range_text
+from actiondbg.recording.statistics.measurement import Statistics
+from actiondbg.statistics.quantities import (
+    Quantity,
+    Relation,
+    constant_words,
+    correlation_text,
+    is_time,
+    range_text,
+)
 from actiondbg.support.atomic_write import open_whole
 from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
-    from actiondbg.statistics.buckets import Floats
+    from actiondbg.statistics.quantities import Floats
 
 _WIDTH, _HEIGHT = 5.0, 4.2  # of one subplot, in inches
 _RESOLUTION = 100  # dots an inch

@@ -12,7 +12,7 @@ import numpy as np
 
 from actiondbg.recording.format.arrow import Array, WordColumn, pa, word_array, word_column
 from actiondbg.recording.tables.actions import column_of_event
-from actiondbg.statistics.buckets import Flags, Floats, Integers, all_measured
+from actiondbg.statistics.quantities import Flags, Floats, Integers, all_measured
 from actiondbg.support.atomic_directory import made_folder
 from actiondbg.support.atomic_write import open_whole
 from actiondbg.support.globs import check_glob, glob_matches
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
 
 CSV_NAME = "samples.csv"
+_NUMBERS = ("ordinal", "thread", "start", "duration")
+_TEXTS = ("tag", "name", "full_name")
 
 
 @dataclass(frozen=True)
@@ -58,17 +60,11 @@ class Samples:
 
     def only(self, flags: Flags) -> Samples:
         """Return the actions whose flag is set."""
-        return replace(
-            self,
-            ordinal=self.ordinal[flags],
-            thread=self.thread[flags],
-            tag=self.tag._replace(codes=self.tag.codes[flags]),
-            name=self.name._replace(codes=self.name.codes[flags]),
-            full_name=self.full_name._replace(codes=self.full_name.codes[flags]),
-            start=self.start[flags],
-            duration=self.duration[flags],
-            events={name: values[flags] for name, values in self.events.items()},
-        )
+        numbers = {name: getattr(self, name)[flags] for name in _NUMBERS}
+        texts: list[WordColumn] = [getattr(self, name) for name in _TEXTS]
+        named = (each._replace(codes=each.codes[flags]) for each in texts)
+        events = {name: values[flags] for name, values in self.events.items()}
+        return replace(self, **numbers, **dict(zip(_TEXTS, named, strict=True)), events=events)
 
     def named(self, glob: str) -> Samples:
         """Return the actions whose name or full name matches a glob.
@@ -92,7 +88,7 @@ def samples_of(recording: Recording, own: bool = False) -> Samples:
     """Read the samples of a recording; ``own``: without the costs of nested actions."""
     columns = {name: column_of_event(name) for name in recording.header.events}
     duration = "self_ns" if own else "duration_ns"
-    wanted = ["ordinal", "parent", "thread", "tag", "name", "full_name", "start_ns", "duration_ns"]
+    wanted = ["ordinal", "parent", "thread", *_TEXTS, "start_ns", "duration_ns"]
     wanted = list(dict.fromkeys((*wanted, duration, *columns.values())))
     table = dict(zip(wanted, recording.arrays("actions", *wanted), strict=True))
     events = {name: _floats(table[column]) for name, column in columns.items()}
@@ -103,7 +99,7 @@ def samples_of(recording: Recording, own: bool = False) -> Samples:
     samples = Samples(
         ordinal,
         thread,
-        *(_texts(table[name]) for name in ("tag", "name", "full_name")),
+        *(_texts(table[name]) for name in _TEXTS),
         start=_floats(table["start_ns"]),
         duration=_floats(table[duration]),
         events=events,
@@ -165,9 +161,7 @@ def write_csv(samples: Samples, directory: Path) -> Path:
     columns: dict[str, Any] = {
         "ordinal": samples.ordinal,
         "thread": samples.thread,
-        "tag": _strings(samples.tag),
-        "name": _strings(samples.name),
-        "full_name": _strings(samples.full_name),
+        **{name: _strings(getattr(samples, name)) for name in _TEXTS},
         "start_ns": _nullable_integers(samples.start),
         "duration_ns": _nullable_integers(samples.duration),
         **{

@@ -1,4 +1,4 @@
-"""The table of the actions."""
+"""The tables of actions, changes, operations, reasons, findings and links."""
 
 from __future__ import annotations
 
@@ -19,25 +19,28 @@ from actiondbg.recording.format.arrow import (
     pa,
     word_array,
 )
-from actiondbg.recording.format.items import Items
+from actiondbg.recording.format.items import Items, Strings, StringTables, unzigzag
 from actiondbg.recording.format.layout import (
+    BLOCK,
+    CHANGE_KIND_MASK,
     CHANGE_KINDS,
     CHANGED,
+    CHECKED_RULES,
     FOLD_MASK,
     FOLD_SHIFT,
     FOLDS,
+    GUESS,
+    LINK_KINDS,
     OUTCOMES,
     ROLLED_BACK,
     UNKNOWN_CHANGE,
 )
-from actiondbg.recording.format.strings import StringTables
 from actiondbg.recording.format.structs import Kind, Space
-from actiondbg.recording.tables.changes import ActionItems, ChangeTable, ReasonTable
 from actiondbg.recording.tables.definitions import Definitions
-from actiondbg.recording.tables.lazy_table import Column, LazyTable
-from actiondbg.recording.tables.nesting import Nesting
-from actiondbg.recording.tables.rows import ActionRows
+from actiondbg.recording.tables.lazy_table import LazyTable
+from actiondbg.recording.tables.rows import ActionRows, Nesting, firsts
 
+INT64, INT32 = pa.int64(), pa.int32()
 # The parts of a string of the space ACTION.
 _WORDS = ("tag", "name", "full_name", "labels", "unnamed")
 
@@ -62,24 +65,33 @@ class ActionTable:
 
     def table(self) -> LazyTable:
         """Return the table."""
+        rows, nesting = self._rows, self._nesting
+        events = [
+            (column_of_event(name), INT64, partial(self._event, index))
+            for index, name in enumerate(rows.file.header.events)
+        ]
         return LazyTable(
             [
-                ("ordinal", pa.int64(), lambda: int_array(self._rows.ordinals, pa.int64())),
-                ("parent", pa.int64(), self._parent),
-                ("thread", pa.int32(), self._thread),
+                ("ordinal", INT64, lambda: int_array(rows.ordinals, INT64)),
+                ("parent", INT64, self._parent),
+                ("thread", INT32, self._thread),
                 ("context", WORD, lambda: word_array(*self._contexts)),
                 ("mlir", WORD, self._mlir),
-                ("depth", pa.int32(), lambda: self._ints(self._nesting.depths, pa.int32())),
+                ("depth", INT32, lambda: self._ints(nesting.depths, INT32)),
                 *((word, WORD, partial(self._word, word)) for word in _WORDS),
-                ("nth", pa.int64(), self._nth),
-                ("operation", pa.int64(), lambda: id_array(self._operations)),
+                ("nth", INT64, self._nth),
+                ("operation", INT64, lambda: id_array(self._operations)),
                 *self._definitions.columns(lambda: self._found),
-                *self._outcome_columns(),
-                *((kind, pa.int32(), partial(self._count, kind)) for kind in CHANGE_KINDS),
-                ("start_ns", pa.int64(), self._start),
-                ("duration_ns", pa.int64(), lambda: self._time(self._rows.duration_ticks)),
-                ("self_ns", pa.int64(), lambda: self._time(self._nesting.own_ticks)),
-                *self._event_columns(),
+                ("outcome", WORD, lambda: _of_codes(rows.ordered(rows.outcomes), OUTCOMES)),
+                ("changed", pa.bool_(), self._changed),
+                ("rolled_back", pa.bool_(), lambda: bool_array(self._flags & ROLLED_BACK > 0)),
+                ("fold", WORD, self._fold),
+                ("reason", WORD, self._reasons.first),
+                *((kind, INT32, partial(self._count, kind)) for kind in CHANGE_KINDS),
+                ("start_ns", INT64, self._start),
+                ("duration_ns", INT64, lambda: self._time(rows.duration_ticks)),
+                ("self_ns", INT64, lambda: self._time(nesting.own_ticks)),
+                *events,
             ]
         )
 
@@ -92,7 +104,7 @@ class ActionTable:
     def _thread(self) -> Array:
         slices = self._rows.items.slices
         counts = [part.stop - part.start for part in slices]
-        return self._ints(np.repeat(self._rows.threads, counts), pa.int32())
+        return self._ints(np.repeat(self._rows.threads, counts), INT32)
 
     @cached_property
     def _contexts(self) -> tuple[Ints, list[str]]:
@@ -157,7 +169,7 @@ class ActionTable:
         firsts = np.cumsum(counts) - counts
         nth = np.empty(len(tags), np.int64)
         nth[by_tag] = np.arange(1, len(tags) + 1) - np.repeat(firsts, counts)
-        return int_array(nth, pa.int64())
+        return int_array(nth, INT64)
 
     # --- operations ---
 
@@ -171,19 +183,6 @@ class ActionTable:
 
     # --- outcomes ---
 
-    def _outcome_columns(self) -> list[Column]:
-        return [
-            ("outcome", WORD, self._outcome),
-            ("changed", pa.bool_(), self._changed),
-            ("rolled_back", pa.bool_(), lambda: self._flag(ROLLED_BACK)),
-            ("fold", WORD, self._fold),
-            ("reason", WORD, self._reasons.first),
-        ]
-
-    def _outcome(self) -> Array:
-        codes = self._rows.ordered(self._rows.outcomes)
-        return word_array(np.minimum(codes, len(OUTCOMES) - 1), OUTCOMES)
-
     @cached_property
     def _flags(self) -> Ints:
         return self._rows.ordered(self._rows.flags)
@@ -191,24 +190,20 @@ class ActionTable:
     def _changed(self) -> Array:
         return bool_array(self._flags & CHANGED > 0, self._flags & UNKNOWN_CHANGE > 0)
 
-    def _flag(self, flag: int) -> Array:
-        return bool_array(self._flags & flag > 0)
-
     def _fold(self) -> Array:
-        codes = (self._flags >> FOLD_SHIFT & FOLD_MASK).astype(np.int32) - 1
-        return word_array(np.minimum(codes, len(FOLDS) - 1), FOLDS)
+        return _of_codes((self._flags >> FOLD_SHIFT & FOLD_MASK).astype(np.int32) - 1, FOLDS)
 
     def _count(self, kind: str) -> Array:
-        return int_array(self._changes.counts(kind), pa.int32())
+        return int_array(self._changes.counts(kind), INT32)
 
     # --- times and events ---
 
     def _start(self) -> Array:
-        return self._ints(self._rows.nanoseconds(self._rows.ticks), pa.int64(), self._untimed)
+        return self._ints(self._rows.nanoseconds(self._rows.ticks), INT64, self._untimed)
 
     def _time(self, ticks: Ints) -> Array:
         absent = self._rows.unfinished | self._untimed
-        return self._ints(self._rows.nanoseconds(ticks), pa.int64(), absent)
+        return self._ints(self._rows.nanoseconds(ticks), INT64, absent)
 
     @cached_property
     def _untimed(self) -> Bools:
@@ -219,13 +214,6 @@ class ActionTable:
     def _samples(self) -> ActionItems:
         return ActionItems(self._rows, Kind.SAMPLES)
 
-    def _event_columns(self) -> list[Column]:
-        names = self._rows.file.header.events
-        return [
-            (column_of_event(name), pa.int64(), partial(self._event, index))
-            for index, name in enumerate(names)
-        ]
-
     def _event(self, index: int) -> Array:
         counted = np.zeros(self._rows.count, np.int64)
         absent = np.ones(self._rows.count, np.bool_)
@@ -233,9 +221,224 @@ class ActionTable:
         if len(ranks):  # else no thread could count: the field "values" is missing
             counted[ranks] = self._samples.field("values")[:, index].astype(np.int64)
             absent[ranks] = False
-        return int_array(counted, pa.int64(), absent)
+        return int_array(counted, INT64, absent)
+
+
+def _of_codes(codes: Ints, words: tuple[str, ...]) -> Array:
+    return word_array(np.minimum(codes, len(words) - 1), words)
 
 
 def column_of_event(name: str) -> str:
     """Return the column name of an event."""
     return name.replace("-", "_").replace(":", "_")
+
+
+class ActionItems:
+    """Items that belong to actions, in the order of the actions; see ``Items``."""
+
+    def __init__(self, rows: ActionRows, kind: int) -> None:
+        self.rows = rows
+        self.items = Items(rows.file, kind, rows.threads)
+
+    @cached_property
+    def _action_places(self) -> Ints:
+        """The place of each stored item's action, -1 for a missing action."""
+        return self.rows.places(self.items, self.items.field("row"))
+
+    @cached_property
+    def _sorted(self) -> tuple[Ints, Ints]:
+        """The order of the items, and the rank of each item's action."""
+        places = self._action_places
+        known = np.flatnonzero(places >= 0)
+        ranks = self.rows.ranks_of(places[known])
+        order = np.argsort(ranks, kind="stable")
+        return known[order].astype(PLACE), ranks[order]
+
+    @property
+    def ranks(self) -> Ints:
+        """The rank of each item's action; see ``ActionRows.ranks_of``."""
+        return self._sorted[1]
+
+    @cached_property
+    def ordinals(self) -> Ints:
+        """The ordinal of each item's action."""
+        return self.rows.ordinals[self.ranks]
+
+    def field(self, name: str) -> Ints:
+        """Return a field of all items."""
+        return self.items.field(name)[self._sorted[0]]
+
+    def resolved(self, name: str, strings: Strings) -> Ints:
+        """Return a field of all items that names strings, as indices into these."""
+        return self.items.resolve(name, strings.places)[self._sorted[0]]
+
+
+class ChangeTable(ActionItems):
+    """All changes, in order."""
+
+    def __init__(self, rows: ActionRows, definitions: Definitions) -> None:
+        super().__init__(rows, Kind.CHANGES)
+        self._definitions = definitions
+
+    @cached_property
+    def operations(self) -> Ints:
+        """The operation of each change; for a block, its parent operation."""
+        return self.field("operation")
+
+    @cached_property
+    def kinds(self) -> Ints:
+        """The code of each change's kind."""
+        return self._codes & CHANGE_KIND_MASK
+
+    @cached_property
+    def blocks(self) -> Bools:
+        """Whether each change is of a block."""
+        return self._codes & BLOCK > 0
+
+    def counts(self, kind: str) -> Ints:
+        """Count each action's changes of a kind, in the order of the ordinals."""
+        codes = self.items.field("code")
+        places = self._action_places[codes & CHANGE_KIND_MASK == CHANGE_KINDS.index(kind)]
+        # Index 0 counts changes whose action is missing.
+        counts = np.bincount(places + 1, minlength=self.rows.count + 1)[1:]
+        return self.rows.ordered(counts)
+
+    def table(self) -> LazyTable:
+        """Return the table."""
+        return LazyTable(
+            [
+                ("ordinal", INT64, lambda: int_array(self.ordinals, INT64)),
+                # The position in the file, from 1: chronological within a thread.
+                ("seq", INT64, lambda: int_array(self._sorted[0] + 1, INT64)),
+                ("kind", WORD, lambda: word_array(self.kinds, CHANGE_KINDS)),
+                ("operation", INT64, lambda: id_array(self.operations)),
+                *self._definitions.columns(lambda: self._found),
+                ("block", pa.bool_(), lambda: bool_array(self.blocks)),
+                ("guess", pa.bool_(), lambda: bool_array(self._codes & GUESS > 0)),
+                ("by", INT64, lambda: id_array(self._by)),
+                ("by_result", INT32, self._by_result),
+            ]
+        )
+
+    @cached_property
+    def _codes(self) -> Ints:
+        return self.field("code")
+
+    @cached_property
+    def _by(self) -> Ints:
+        by = self.field("by")
+        return np.where(by > 0, self.operations + unzigzag(by - 1), 0)
+
+    @cached_property
+    def _found(self) -> Ints:
+        return self._definitions.find(self.operations, self.ranks)
+
+    def _by_result(self) -> Array:
+        return int_array(self.field("by_result"), INT32, self._by == 0)
+
+
+class ReasonTable(ActionItems):
+    """All reasons, in order."""
+
+    def __init__(self, rows: ActionRows, strings: StringTables) -> None:
+        super().__init__(rows, Kind.REASONS)
+        self._strings = strings[Space.REASON]
+
+    @cached_property
+    def _codes(self) -> Ints:
+        return self.resolved("reason", self._strings)
+
+    def first(self) -> Array:
+        """Return the first reason of each action, in the order of the ordinals, or null."""
+        first = np.full(self.rows.count, -1, np.int32)
+        which = firsts(self.ranks)  # of each action
+        first[self.ranks[which]] = self._codes[which]
+        return word_array(first, self._strings.words)
+
+    def table(self) -> LazyTable:
+        """Return the table."""
+        return LazyTable(
+            [
+                ("ordinal", INT64, lambda: int_array(self.ordinals, INT64)),
+                ("reason", WORD, lambda: word_array(self._codes, self._strings.words)),
+            ]
+        )
+
+
+def finding_table(rows: ActionRows, strings: StringTables) -> LazyTable:
+    """Return the rules that patterns broke, in order: of a recording with checks."""
+    findings, texts = ActionItems(rows, Kind.FINDINGS), strings[Space.REASON]
+    return LazyTable(
+        [
+            ("ordinal", INT64, lambda: int_array(findings.ordinals, INT64)),
+            ("rule", WORD, lambda: word_array(findings.field("rule"), CHECKED_RULES)),
+            ("operation", INT64, lambda: id_array(findings.field("operation"))),
+            ("detail", WORD, lambda: word_array(findings.resolved("text", texts), texts.words)),
+        ]
+    )
+
+
+def link_table(rows: ActionRows) -> LazyTable:
+    """Return how operations were made from others, where no change reports it."""
+    links = ActionItems(rows, Kind.LINKS)
+
+    def sources() -> Array:
+        return int_array(links.field("operation") + unzigzag(links.field("source")), INT64)
+
+    return LazyTable(
+        [
+            ("ordinal", INT64, lambda: int_array(links.ordinals, INT64)),
+            ("kind", WORD, lambda: word_array(links.field("kind"), LINK_KINDS)),
+            ("operation", INT64, lambda: int_array(links.field("operation"), INT64)),
+            ("source", INT64, sources),
+        ]
+    )
+
+
+class OperationTable:
+    """One row per operation, with its last definition."""
+
+    def __init__(self, definitions: Definitions, changes: ChangeTable) -> None:
+        self._definitions = definitions
+        self._changes = changes
+
+    def table(self) -> LazyTable:
+        """Return the table."""
+        newest = self._definitions.find_newest
+        return LazyTable(
+            [
+                ("operation", INT64, lambda: int_array(self._numbers, INT64)),
+                *self._definitions.columns(newest),
+                ("location", pa.string(), lambda: self._definitions.location(newest())),
+                ("created_by", INT64, self._created_by),
+                ("erased_by", INT64, self._erased_by),
+            ]
+        )
+
+    @cached_property
+    def _numbers(self) -> Ints:
+        return self._definitions.operations[self._definitions.find_newest()]
+
+    def _created_by(self) -> Array:
+        return self._first_of(self._of_kind("inserted"))
+
+    def _erased_by(self) -> Array:
+        rows = self._changes.rows
+        undone = (rows.ordered(rows.flags) & ROLLED_BACK)[self._changes.ranks] > 0
+        last_first = np.flatnonzero(self._of_kind("erased") & ~undone)[::-1]
+        return self._first_of(last_first)
+
+    def _of_kind(self, kind: str) -> Bools:
+        is_kind = self._changes.kinds == CHANGE_KINDS.index(kind)
+        return is_kind & ~self._changes.blocks
+
+    def _first_of(self, which: Ints | Bools) -> Array:
+        """Return the ordinal of each operation's first change among some, or null."""
+        ordinals = self._changes.ordinals[which]
+        operations, firsts = np.unique(self._changes.operations[which], return_index=True)
+        _, mine, theirs = np.intersect1d(
+            self._numbers, operations, assume_unique=True, return_indices=True
+        )
+        found = np.zeros(len(self._numbers), np.int64)
+        found[mine] = ordinals[firsts[theirs]]
+        return id_array(found)

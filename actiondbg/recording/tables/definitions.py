@@ -8,8 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from actiondbg.recording.format.arrow import WORD, Array, Ints, int_array, pa, word_array
-from actiondbg.recording.format.items import Items, places_of
-from actiondbg.recording.format.strings import StringTables
+from actiondbg.recording.format.items import Items, StringTables, places_of
 from actiondbg.recording.format.structs import Kind, Space
 from actiondbg.recording.tables.lazy_table import Column
 from actiondbg.recording.tables.rows import ActionRows

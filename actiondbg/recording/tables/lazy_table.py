@@ -14,7 +14,7 @@ from actiondbg.recording.format.arrow import (
     int_array,
     pa,
 )
-from actiondbg.recording.format.packed import do_all
+from actiondbg.recording.format.items import do_all
 
 Build = Callable[[], Array]
 BuildPart = Callable[[Ints], Array]

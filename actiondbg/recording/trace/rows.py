@@ -1,8 +1,8 @@
-"""The actions of a recording or part as arrays, thread by thread, and the nesting of slices."""
+"""The actions of a recording or part as arrays, and the selection and the nesting of slices."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,9 @@ import numpy as np
 
 from actiondbg.protocol.tags import PASS_TAG
 from actiondbg.recording.format.arrow import Array
-from actiondbg.recording.trace.text_columns import NONE, Mask, Numbers, TextColumn
+from actiondbg.recording.tables.rows import ends_of_nested
+from actiondbg.recording.trace.byte_columns import NONE, Mask, Numbers, TextColumn
+from actiondbg.recording.trace.options import Selection
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
@@ -135,18 +137,6 @@ def numbers_of(column: Array) -> Numbers:
 # --- nesting ---
 
 
-def ends_of_nested(depth: Numbers) -> Numbers:
-    """Return for each row, in the order of begin, the position after the last row nested in it."""
-    ends = np.full(len(depth), len(depth), np.int64)
-    rows = np.arange(len(depth))
-    # Among rows at most as deep as a level, the next row ends each row of that level.
-    for level in range(int(depth.max(initial=0)), -1, -1):
-        rows = rows[depth[rows] <= level]
-        at_level = depth[rows[:-1]] == level
-        ends[rows[:-1][at_level]] = rows[1:][at_level]
-    return ends
-
-
 @dataclass(frozen=True)
 class Nesting:
     """The positions of begins and ends of rows in the sequence of all of them, 2 x rows long."""
@@ -161,18 +151,11 @@ def nesting_of(ends_of: Numbers, shown: Numbers) -> Nesting:
     ``ends_of`` has for every row the position after the last row nested in it.
     """
     count = len(shown)
-    ends = ends_of[shown]
-    first = int(shown[0])
-    rank = np.zeros(int(ends.max()) - first + 1, np.int64)
-    rank[shown - first + 1] = 1
-    after = np.cumsum(rank)[ends - first]
-    # The depth of a row: the rows before it minus those that ended before its begin.
-    ended = np.cumsum(np.bincount(after, minlength=count + 1))
-    rows = np.arange(count)
-    depth = rows - ended[:count]
-    # Of rows that end at one place, the deepest ends first.
-    deeper = depth[after - 1] - depth
-    return Nesting(rows + ended[:count], after + ended[after - 1] + deeper)
+    # At one place ends come before a begin, and of these the deepest, which began last, is first.
+    places = np.concatenate((2 * ends_of[shown][::-1], 2 * shown + 1))
+    sequence = np.empty(2 * count, np.int64)
+    sequence[np.argsort(places, kind="stable")] = np.arange(2 * count)
+    return Nesting(sequence[count:], sequence[:count][::-1])
 
 
 def give_times(
@@ -207,3 +190,149 @@ def give_times(
     sequence[wanted] = strict[1:]
     begin[:], end[:] = sequence[nesting.begins], sequence[nesting.ends]
     return int(strict[-1])
+
+
+@dataclass(frozen=True)
+class AttemptRuns:
+    """Runs of at least two attempts: the position of the first one, and their number.
+
+    Positions are in the order of threads, then of begin.
+    """
+
+    first: Numbers
+    length: Numbers
+
+    @property
+    def last(self) -> Numbers:
+        """Return the position of the last attempt in each run of attempts."""
+        return self.first + self.length - 1
+
+    def members(self) -> tuple[Numbers, Numbers]:
+        """Return the offset of each run and the end, and all positions."""
+        return ranges(self.first, self.length)
+
+
+@dataclass(frozen=True)
+class ChosenSlices:
+    """The actions that become slices.
+
+    Args:
+        rows: the shown rows, ascending; the first row of each run.
+        runs: the folded runs; ``AttemptRuns.first`` are among ``rows``.
+        start: the begin of each row, in ns.
+        end: the end of each row, in ns.
+        open: a mask of unfinished rows.
+    """
+
+    rows: Numbers
+    runs: AttemptRuns
+    start: Numbers
+    end: Numbers
+    open: Mask
+
+    @property
+    def is_run(self) -> Mask:
+        """Return a mask of the rows that stand for a run."""
+        return np.isin(self.rows, self.runs.first, assume_unique=True)
+
+    def only(self, which: Mask) -> ChosenSlices:
+        """Return some of the slices, which must include all runs."""
+        columns = {name: getattr(self, name)[which] for name in ("rows", "start", "end", "open")}
+        return replace(self, **columns)
+
+
+def choose_slices(rows: TraceRows, selection: Selection, live: Mask) -> ChosenSlices:
+    """Choose the actions that become slices.
+
+    Args:
+        rows: all actions.
+        selection: the user's selection.
+        live: a mask of the rows that earlier parts have not handled.
+    """
+    start, end = rows.times()
+    shown, wanted = _wanted(rows, selection.where)
+    shown &= live
+    runs = AttemptRuns(np.empty(0, np.int64), np.empty(0, np.int64))
+    if selection.failed != "keep":
+        attempts = rows.attempts & wanted & live
+        if selection.failed == "drop":
+            shown &= ~attempts
+        else:
+            runs = _runs(attempts, rows.same_as_before)
+            shown[runs.members()[1]] = False
+            shown[runs.first] = True
+            end[runs.first] = end[runs.last]
+    unfinished = rows.numbers("duration_ns") == NONE
+    if selection.minimum > 0:
+        shown &= (end - start >= selection.minimum) | unfinished
+    chosen = np.flatnonzero(shown)
+    kept = shown[runs.first]
+    return ChosenSlices(
+        chosen,
+        AttemptRuns(runs.first[kept], runs.length[kept]),
+        start[chosen],
+        end[chosen],
+        unfinished[chosen],
+    )
+
+
+def count_undecided(rows: TraceRows) -> int:
+    """Count the rows at the end that form a run of attempts, which may continue."""
+    joined = rows.attempts.copy()
+    if not len(joined) or not joined[-1] or _is_over(rows, int(rows.parent[-1])):
+        return 0
+    joined[1:] &= joined[:-1] & rows.same_as_before[1:]
+    before = np.flatnonzero(~joined)
+    return rows.count - int(before[-1]) if len(before) else rows.count
+
+
+def _is_over(rows: TraceRows, ordinal: int) -> bool:
+    """Whether an action has ended; false for NONE."""
+    if ordinal == NONE:
+        return False
+    row = rows.of_ordinals(np.array([ordinal]))
+    return bool(rows.numbers("duration_ns")[row][0] != NONE)
+
+
+def _wanted(rows: TraceRows, where: str | None) -> tuple[Mask, Mask]:
+    """Return masks of the shown rows (with parents) and of the selected rows."""
+    if where is None:
+        return np.ones(rows.count, np.bool_), np.ones(rows.count, np.bool_)
+    from actiondbg.recording.query.database import ordinals_where
+
+    wanted = np.zeros(rows.count, np.bool_)
+    wanted[rows.of_ordinals(ordinals_where(rows.recording, where))] = True
+    shown = wanted.copy()
+    parents = rows.parent[wanted]
+    while len(parents):
+        around = rows.of_ordinals(np.unique(parents[parents != NONE]))
+        around = around[~shown[around]]
+        shown[around] = True
+        parents = rows.parent[around]
+    return shown, wanted
+
+
+def ranges(first: Numbers, length: Numbers) -> tuple[Numbers, Numbers]:
+    """Expand ranges of numbers.
+
+    Args:
+        first: shape (ranges,).
+        length: shape (ranges,).
+
+    Returns:
+        The offsets of the ranges, of shape (ranges + 1,), and all numbers.
+    """
+    offsets = np.zeros(len(first) + 1, np.int64)
+    np.cumsum(length, out=offsets[1:])
+    return offsets, np.repeat(first - offsets[:-1], length) + np.arange(int(offsets[-1]))
+
+
+def _runs(attempts: Mask, same_as_before: Mask) -> AttemptRuns:
+    """Return the runs of failed attempts."""
+    joined = attempts & same_as_before
+    joined[1:] &= attempts[:-1]
+    joined[:1] = False
+    first = np.flatnonzero(~joined)
+    length = np.diff(np.append(first, len(joined)))
+    several = length > 1
+    return AttemptRuns(first[several], length[several])

@@ -5,27 +5,21 @@ from __future__ import annotations
 import contextlib
 import gzip
 import os
-from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
-
-import numpy as np
 
 from actiondbg.recording.capture.recorder import RecordedRun, RecordingProcess
 from actiondbg.recording.errors import RecordingError, lacks
 from actiondbg.recording.format.arrow import pa
 from actiondbg.recording.format.file import RecordingFile, count_actions, read_file
-from actiondbg.recording.format.scan import Chunk
-from actiondbg.recording.format.structs import Kind
-from actiondbg.recording.recording import Recording
+from actiondbg.recording.recording import Recording, divide, part_of
 from actiondbg.recording.trace.formats.chrome import ChromeTrace
 from actiondbg.recording.trace.formats.perfetto import PerfettoTrace
 from actiondbg.recording.trace.formats.tracy import TracyTrace
 from actiondbg.recording.trace.options import GZIP, ZSTD, Format, Selection
-from actiondbg.recording.trace.program import TracedProgram
-from actiondbg.recording.trace.slices import SliceMaker, Slices
-from actiondbg.recording.trace.text_columns import Numbers
+from actiondbg.recording.trace.slices import SliceMaker, Slices, TracedProgram
 from actiondbg.support.atomic_write import open_whole
 from actiondbg.support.interrupts import HeldInterrupts
 
@@ -36,8 +30,6 @@ _GROWTH = 1 << 20  # bytes of growth before the next part is written
 _SECONDS = 0.05  # between two checks of the recording's size
 _SHARE = 16  # and at least this fraction of the size: each part costs time for all before it
 _GZIP_LEVEL = 1  # several times as fast as the default, for slightly larger files
-_DICTIONARIES = (Kind.HEADER, Kind.STRINGS, Kind.LOCATIONS, Kind.OPERATIONS)
-_OF_ACTIONS = (Kind.PATCHES, Kind.REASONS)
 
 
 @dataclass(frozen=True)
@@ -213,7 +205,8 @@ class TraceFile:
 
         With several threads, ordinals and parents are only known when all actions are.
         """
-        return self._selection.where is None and is_of_one_thread(file.chunks)
+        is_of_one = all(each.thread == 0 or not count_actions([each]) for each in file.chunks)
+        return self._selection.where is None and is_of_one
 
     def add_part(self, file: RecordingFile, last: int) -> None:
         """Write the finished slices of the chunks since the last part, up to ``last``."""
@@ -288,65 +281,3 @@ def open_trace(path: str) -> Generator[Output]:
                 yield out
         else:
             yield file
-
-
-# --- parts ---
-# Parts of a recording of one thread are for bounded memory and early reading. The actions of a part
-# refer to strings, locations and operations of earlier chunks: these are read again for each part.
-# Of earlier actions only the unfinished ones are needed.
-
-
-def is_of_one_thread(chunks: Sequence[Chunk]) -> bool:
-    """Whether all actions are of the thread that made the context."""
-    return all(chunk.thread == 0 or not count_actions([chunk]) for chunk in chunks)
-
-
-def divide(chunks: Sequence[Chunk], most: int) -> Iterator[int]:
-    """Yield the index after the last chunk of each part of about ``most`` actions but the last."""
-    count = 0
-    for index, chunk in enumerate(chunks):
-        count += count_actions([chunk])
-        if count >= most and index + 1 < len(chunks):
-            yield index + 1
-            count = 0
-
-
-def part_of(
-    file: RecordingFile, first: int, last: int, kept: Sequence[int], undecided: int
-) -> Recording:
-    """Return a part of a recording of one thread, as a recording.
-
-    Ordinals and times are those of the whole recording.
-
-    Args:
-        file: the recording, complete or still growing.
-        first: the index of the part's first chunk.
-        last: the index after the part's last chunk.
-        kept: the ordinals of earlier actions to include.
-        undecided: the first ordinal whose patches and reasons are needed too.
-    """
-    # Always include the first action: times count from it.
-    rows = np.array(sorted({0, *(ordinal - 1 for ordinal in kept)}))
-    chunks: list[Chunk] = []
-    for chunk in file.chunks[:first]:
-        needed = chunk.first_row + count_actions([chunk]) >= undecided
-        kinds = (*_DICTIONARIES, *_OF_ACTIONS) if needed else _DICTIONARIES
-        sections = [section for section in chunk.sections if section.kind in kinds]
-        chunks.append(replace(chunk, sections=sections))
-        chunks += _rows_of(chunk, rows)
-    chunks += file.chunks[first:last]
-    # All parts take the clock rate from the same chunks.
-    chunks += [replace(chunk, sections=[]) for chunk in file.chunks[last:][-1:]]
-    return Recording(replace(file, chunks=chunks))
-
-
-def _rows_of(chunk: Chunk, rows: Numbers) -> Iterator[Chunk]:
-    """Of some rows, yield those in a chunk, as chunks of one row."""
-    for section in chunk.sections:
-        if section.kind != Kind.ACTIONS:
-            continue
-        first, last = np.searchsorted(rows, [chunk.first_row, chunk.first_row + section.count])
-        for row in rows[first:last]:
-            offset = section.offset + section.item * (row - chunk.first_row)
-            only = replace(section, count=1, offset=int(offset), size=section.item)
-            yield replace(chunk, first_row=int(row), sections=[only])

@@ -399,7 +399,7 @@ class Edits:
         stop = self._advance(fork, execution, done, entry)
         try:
             if entry.target == "module":
-                _, id = _move_to(_mover(fork), "module")
+                _, id = _move_to(lambda to: fork.request(protocol.MoveCursor(to=to)), "module")
             else:
                 id = fork.request(
                     protocol.MoveCursor(to="symbol", name=entry.target.removeprefix("@"))
@@ -489,10 +489,6 @@ def _apply_in(
         raise EditRefused(
             "A fork of the tool crashed when it applied the edit: nothing was changed."
         ) from gone
-
-
-def _mover(fork: ForkedTool) -> Callable[[protocol.Move], protocol.Cursor]:
-    return lambda to: fork.request(protocol.MoveCursor(to=to))
 
 
 def _move_to(

@@ -46,22 +46,6 @@ class Wanted(NamedTuple):
 _NONE = Wanted([protocol.Term(kind="ordinal", ordinal=_NEVER)])
 
 
-class _Counts(NamedTuple):
-    """The number of wanted actions.
-
-    Attributes:
-        before: those before the window's first ordinal, or up to the stop.
-        total: all of them.
-        here: the event of the stop.
-        is_complete: whether the end of the run was reached.
-    """
-
-    before: int
-    total: int
-    here: int
-    is_complete: bool
-
-
 class ActionSearch:
     """Finds actions of the current timeline, by replays up to its end.
 
@@ -75,17 +59,17 @@ class ActionSearch:
     def find(self, wanted: Wanted, window: Window) -> ActionList:
         """Return the wanted actions in a window, and the number of the others."""
         place = self._replay.now()
-        counts = self._count(wanted, window.first, place)
-        begin = window.begin(counts.before, counts.total)
+        before, total, here, is_complete = self._count(wanted, window.first, place)
+        begin = window.begin(before, total)
         passed = begin
         if window.first is not None:
             wanted, passed = _from(wanted, window.first), 0
-        actions = self._listed(wanted, passed, window.count, counts.here, _limit(place))
+        actions = self._listed(wanted, passed, window.count, here, _limit(place))
         return ActionList(
             actions=actions,
             earlier=begin,
-            later=counts.total - begin - len(actions),
-            is_complete=counts.is_complete,
+            later=total - begin - len(actions),
+            is_complete=is_complete,
         )
 
     def find_all(self, wanted: Wanted) -> list[ListedAction]:
@@ -103,7 +87,13 @@ class ActionSearch:
 
     # --- helpers ---
 
-    def _count(self, wanted: Wanted, first: int | None, place: Place) -> _Counts:
+    def _count(self, wanted: Wanted, first: int | None, place: Place) -> tuple[int, int, int, bool]:
+        """Count the wanted actions.
+
+        Returns:
+            The number of those before ``first``, or up to the stop; that of all; the event of the
+            stop; and whether the end of the run was reached.
+        """
         with self._replay.fork() as fork:
             breakpoints = [_logged(wanted, _BEGINS)]
             if first is not None:
@@ -115,7 +105,7 @@ class ActionSearch:
             hits = _hits(fork)
         if first is not None:
             before = hits[_BEGINS] - hits[_FROM]
-        return _Counts(before, hits[_BEGINS], here, is_complete)
+        return before, hits[_BEGINS], here, is_complete
 
     def _listed(
         self, wanted: Wanted, passed: int, count: int, here: int, limit: int

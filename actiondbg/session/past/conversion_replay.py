@@ -22,8 +22,7 @@ from actiondbg.breakpoints.breakpoint import catches_on_wire
 from actiondbg.errors import NoAnswer, ToolGone
 from actiondbg.ir.value_names import ValueNames, read_names
 from actiondbg.protocol.legalizations import LegalizationEvent, ValuesNamed
-from actiondbg.session.inspection.agent_access import ForkAccess
-from actiondbg.session.inspection.named_access import NamedAccess
+from actiondbg.session.inspection.agent_access import NamedAccess
 from actiondbg.session.past.replay import Replay, replay_to
 
 if TYPE_CHECKING:
@@ -131,7 +130,7 @@ class ConversionReplay:
         return read_conversions(events, self._access(file, fork).text)
 
     def _access(self, file: Path, fork: ForkedTool) -> NamedAccess:
-        return NamedAccess(ForkAccess(fork), self._names, lambda: file.with_suffix(".names"))
+        return NamedAccess(fork, self._names, lambda: file.with_suffix(".names"))
 
 
 def _read_events(file: Path) -> Iterator[LegalizationEvent]:

@@ -30,9 +30,8 @@ from actiondbg.process.timeline import event_before
 from actiondbg.protocol.tags import FOLD_TAG, PASS_TAG, PATTERN_TAG, tag_of_kind
 from actiondbg.session.debug_session import End, StatisticKind
 from actiondbg.session.executions import Executions
-from actiondbg.session.inspection.agent_access import ForkAccess
+from actiondbg.session.inspection.agent_access import NamedAccess
 from actiondbg.session.inspection.cursor import Cursor
-from actiondbg.session.inspection.named_access import NamedAccess
 from actiondbg.session.past import neighbourhoods
 from actiondbg.session.past.action_search import ActionSearch, Wanted
 from actiondbg.session.past.conversion_replay import ConversionReplay
@@ -386,7 +385,7 @@ class Past:
         with self._scout.fork(self._scout.nearest(event), []) as fork:
             fork.go(event)
             fork.check_same()
-            access = NamedAccess(ForkAccess(fork), self._values, lambda: new_file("names-before"))
+            access = NamedAccess(fork, self._values, lambda: new_file("names-before"))
             return access.ask(message)
 
     def changes(self, frame: int, nested: bool = True, limit: int = 1000) -> protocol.Changes:

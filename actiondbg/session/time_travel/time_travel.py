@@ -1,9 +1,9 @@
-"""Time travel: movement along the timeline of a run, backwards and forwards."""
+"""Time travel: movement along the timeline of a run, and the search for hits before a position."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import msgspec
@@ -14,20 +14,24 @@ from actiondbg.process.checkpoints import Automatic, Checkpoint, Frozen
 from actiondbg.process.execution import Execution
 from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.stop import Side, Stop
-from actiondbg.process.timeline import Branches, Timeline, event_before, too_far_out
-from actiondbg.session.agent_breakpoints import AgentBreakpoints
+from actiondbg.process.timeline import (
+    ALREADY_THERE,
+    BEGINNING,
+    Branches,
+    Timeline,
+    event_before,
+    only_found,
+    too_far_out,
+)
 from actiondbg.session.agent_options import AgentOptions
-from actiondbg.session.executions import Executions
-from actiondbg.session.inspection.stack import Stack
+from actiondbg.session.breakpoints import AgentBreakpoints
+from actiondbg.session.executions import Executions, InnerStops, StopUpdates
+from actiondbg.session.inspection.cursor import Stack
 from actiondbg.session.observers import ObserverList
 from actiondbg.session.scout import Scout, usable_for
 from actiondbg.session.skip_plan import SkipPlan
-from actiondbg.session.stop_updates import InnerStops, StopUpdates
-from actiondbg.session.time_travel.reverse_search import Hit, Segment, newest_hits
 from actiondbg.session.time_travel.tool_replacement import ToolReplacement
 from actiondbg.support.counts import check_count, counted
-
-_BEGINNING = "this is the beginning of the run"
 
 
 class CheckpointList:
@@ -99,18 +103,6 @@ class CheckpointList:
     @memory.setter
     def memory(self, megabytes: int) -> None:
         self._options.checkpoint_memory = megabytes
-
-
-class _Position(NamedTuple):
-    """A position on the timeline: the newest event, and its action.
-
-    ``when`` is "before", "after" or "during" the action, or "exit".
-    """
-
-    event: int
-    when: str
-    ordinal: int
-    depth: int
 
 
 class TimeTravel:
@@ -327,7 +319,7 @@ class TimeTravel:
             event = _event_before_action(position)
             if left == 1 or event <= 1:
                 return self._go_back_to(event)
-            position = _position_of(self._scout.peek(event))
+            position = self._scout.peek(event)
         raise AssertionError  # the count is at least 1
 
     def reverse_finish(self, count: int = 1) -> Stop:
@@ -369,13 +361,7 @@ class TimeTravel:
             left -= 0 if self._observers.has_refused else wanted
             if left == 0:
                 return stop
-        number = count - left + len(found)
-        hits = (
-            f"only {counted(number, 'hit')} {'was' if number == 1 else 'were'} found"
-            if number
-            else "nothing was hit"
-        )
-        return self._at_beginning(f"{hits} before: {_BEGINNING}", has_moved)
+        return self._at_beginning(only_found(count - left + len(found)), has_moved)
 
     # --- helpers ---
 
@@ -394,8 +380,8 @@ class TimeTravel:
             self._segments(execution), self._bound(execution, self._position()), count
         )
 
-    def _position(self) -> _Position:
-        """Return where the tool stands, or came to."""
+    def _position(self) -> Stop:
+        """Return the stop at which the tool stands, or to which it came."""
         execution = self._need_idle()
         stop = execution.stop
         if (
@@ -407,12 +393,12 @@ class TimeTravel:
             stop = msgspec.structs.replace(stop, event=execution.last.event)
         if stop is None or not stop.event:
             raise ControlRefused("There is nothing to go back to: no action has begun.")
-        return _position_of(stop)
+        return stop
 
     def _go_back_to(self, event: int) -> Stop:
         if event >= 1:
             return self._go_to(event)
-        return self._at_beginning(_BEGINNING)
+        return self._at_beginning(BEGINNING)
 
     def _at_beginning(self, message: str, has_moved: bool = False) -> Stop:
         """Go before the first action.
@@ -423,7 +409,7 @@ class TimeTravel:
         """
         position = self._position()
         if (position.event, position.when) == (1, "before") and not has_moved:
-            raise ControlRefused("Already before the first action: there is nothing to go back to.")
+            raise ControlRefused(ALREADY_THERE)
         with self._observers.reporting_once():
             run_stop = self._go_to(1)
             stop = msgspec.structs.replace(run_stop, reason="start", message=message)
@@ -435,7 +421,7 @@ class TimeTravel:
             return self._executions.ask(protocol.Backtrace()).frames
         return self._scout.frames(event)
 
-    def _bound(self, execution: Execution, position: _Position) -> Hit:
+    def _bound(self, execution: Execution, position: Stop) -> Hit:
         if position.when == "exit":
             catches = any(
                 one.catch is not None and one.enabled for one in self._breakpoints.table.all()
@@ -465,11 +451,7 @@ def _common(execution: Execution, branches: Branches, event: int) -> list[Frozen
     return [one for one in usable if branches.holds(one.branch, one.event, one.at_event)]
 
 
-def _position_of(stop: Stop) -> _Position:
-    return _Position(stop.event, stop.when, stop.ordinal, stop.depth)
-
-
-def _event_before_action(position: _Position) -> int:
+def _event_before_action(position: Stop) -> int:
     if position.when == "before":
         return position.event - 1
     if not position.ordinal:  # at the end, or inside of no action
@@ -484,3 +466,81 @@ def _end_text(fork: ForkedTool) -> str:
     return (
         "The tool ends" if actions is None else f"The tool ends after {counted(actions, 'action')}"
     )
+
+
+class Hit(NamedTuple):
+    """The position of a hit, or the bound of a search.
+
+    Attributes:
+        event: the newest event, from 1.
+        inside: 0 at that event; k at the k-th stop inside of the action after it. None, for a
+            bound only: after all of these.
+    """
+
+    event: int
+    inside: int | None = 0
+
+
+class Segment(NamedTuple):
+    """The beginning of a segment of the run, which ends at the next segment.
+
+    Attributes:
+        event: the newest event; 0 at the beginning of the run.
+        at_event: whether it begins at that event; otherwise behind all stops that follow it.
+        start: makes a fork there, with all breakpoints set.
+    """
+
+    event: int
+    at_event: bool
+    start: Callable[[], ForkedTool]
+
+
+def newest_hits(segments: Iterable[Segment], bound: Hit, count: int) -> list[Hit]:
+    """Find the newest hits before a bound.
+
+    Args:
+        segments: of the run, the newest first; those behind the bound are ignored.
+        bound: the end of the search.
+        count: the limit for the number of hits.
+
+    Returns:
+        The hits, the newest first.
+    """
+    found: list[Hit] = []
+    for segment in segments:
+        if not _is_before(segment, bound):
+            continue
+        with segment.start() as fork:
+            found += _hits_in(fork, bound, count - len(found))[::-1]
+        if len(found) >= count:
+            break
+        # Behind all stops that follow an event is right before the next one.
+        bound = Hit(segment.event, 1) if segment.at_event else Hit(segment.event + 1, 0)
+    return found[:count]
+
+
+def _is_before(segment: Segment, bound: Hit) -> bool:
+    if segment.event < bound.event:
+        return True
+    return segment.event == bound.event and segment.at_event and bound.inside != 0
+
+
+def _hits_in(fork: ForkedTool, bound: Hit, count: int) -> list[Hit]:
+    """Return the newest hits between the position of a fork and the bound, the oldest first."""
+    found: list[Hit] = []
+    if fork.event < bound.event:
+        stop = fork.go(bound.event, keep=count)
+        fork.check_same()
+        passed = fork.request(protocol.GetStatus()).passed
+        found = [Hit(one.event, one.during) for one in passed]
+        is_hit = bool(stop.breakpoints) or stop.reason == "verify"
+        if is_hit and bound.inside != 0:
+            found.append(Hit(bound.event, 0))
+    inside = 1
+    while bound.inside is None or inside < bound.inside:
+        stop = fork.complete()
+        if stop.when != "during" or stop.event != bound.event:
+            break
+        found.append(Hit(bound.event, inside))
+        inside += 1
+    return found[-count:]

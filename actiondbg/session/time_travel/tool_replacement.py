@@ -11,8 +11,8 @@ from actiondbg.process.execution import Execution
 from actiondbg.process.forked_tool import ForkedTool, closed_on_error
 from actiondbg.process.stop import Stop, with_skipping
 from actiondbg.process.timeline import Branches
-from actiondbg.session.agent_breakpoints import AgentBreakpoints
 from actiondbg.session.agent_options import AgentOptions
+from actiondbg.session.breakpoints import AgentBreakpoints
 from actiondbg.session.executions import Executions
 
 _SEEN = "the program that started the tool has read its exit status, and continues"

@@ -17,7 +17,7 @@ from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.interpreter.values import bucket_count, index, milliseconds, positive_number
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import UsageError
-from actiondbg.recording.dependencies import need_packages
+from actiondbg.recording.errors import need_packages
 from actiondbg.statistics.event_probe import choose_available, try_event
 from actiondbg.statistics.events import DEFAULT, Event, listed_events
 from actiondbg.support.globs import check_glob

@@ -24,7 +24,7 @@ from actiondbg.kernels.results.csv_file import read_csv
 from actiondbg.kernels.results.entry import Entry
 from actiondbg.kernels.results.report_files import CSV, ReportFiles
 from actiondbg.kernels.sweep.remeasurement import remeasure
-from actiondbg.recording.dependencies import need_packages
+from actiondbg.recording.errors import need_packages
 from actiondbg.recording.overwrite import is_same
 from actiondbg.support.counts import counted
 

@@ -12,7 +12,7 @@ from actiondbg.commands.interpreter.error_text import write_file
 from actiondbg.commands.interpreter.options import Options, flag, option, positional
 from actiondbg.commands.interpreter.values import positive, share
 from actiondbg.commands.render.terminal.output import print_notice
-from actiondbg.recording.dependencies import need_packages
+from actiondbg.recording.errors import need_packages
 from actiondbg.support.counts import counted
 from actiondbg.support.globs import check_glob
 
@@ -79,8 +79,8 @@ def run(parser: LineParser[CoverageOptions], argv: list[str]) -> int:
         difference_lines,
     )
     from actiondbg.suite.coverage import STATES, coverage, differences
-    from actiondbg.suite.folder import SuiteFolder
     from actiondbg.suite.pattern_sources import locate_patterns
+    from actiondbg.suite.processes import SuiteFolder
 
     kinds = KINDS if options.kind is None else (options.kind,)
     states = STATES if options.state is None else (options.state,)

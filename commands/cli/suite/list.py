@@ -9,7 +9,7 @@ import msgspec
 
 from actiondbg.commands.cli.line_parser import LineParser, subcommand
 from actiondbg.commands.interpreter.options import Options, flag, positional
-from actiondbg.recording.dependencies import need_packages
+from actiondbg.recording.errors import need_packages
 
 _EPILOG = """\
 examples:
@@ -33,7 +33,7 @@ def run(parser: LineParser[ListOptions], argv: list[str]) -> int:
     options = parser.read(argv)
     need_packages("actiondbg suite")
     from actiondbg.commands.render.suite.runs import overview_lines, place_of, run_lines
-    from actiondbg.suite.folder import SuiteFolder
+    from actiondbg.suite.processes import SuiteFolder
     from actiondbg.suite.runs import list_runs, overview
 
     folder = SuiteFolder(options.suite)

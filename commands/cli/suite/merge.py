@@ -6,7 +6,7 @@ from pathlib import Path
 
 from actiondbg.commands.cli.line_parser import LineParser, subcommand
 from actiondbg.commands.interpreter.options import Options, option, positional
-from actiondbg.recording.dependencies import need_packages
+from actiondbg.recording.errors import need_packages
 
 _EPILOG = """\
 examples:
@@ -31,9 +31,8 @@ def run(parser: LineParser[MergeOptions], argv: list[str]) -> int:
     options = parser.read_intermixed(argv)
     need_packages("actiondbg suite")
     from actiondbg.commands.render.suite.runs import overview_lines
-    from actiondbg.suite.folder import SuiteFolder
-    from actiondbg.suite.merge import merge
-    from actiondbg.suite.runs import overview
+    from actiondbg.suite.processes import SuiteFolder
+    from actiondbg.suite.runs import merge, overview
 
     folder = SuiteFolder(options.output)
     with parser.reported_usage():

@@ -21,11 +21,11 @@ from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.interpreter.values import positive
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.recording.capture.recorder import IRDetail
-from actiondbg.recording.dependencies import need_packages
+from actiondbg.recording.errors import need_packages
 
 if TYPE_CHECKING:
     from actiondbg.suite.capture import RecordedSuite
-    from actiondbg.suite.folder import SuiteFolder
+    from actiondbg.suite.processes import SuiteFolder
     from actiondbg.suite.shards import ShardOutput
 
 _EPILOG = """\
@@ -87,7 +87,7 @@ def run(parser: LineParser[RecordOptions], argv: list[str]) -> int:
     if options.shards is not None and options.dask is None:
         parser.error("--shards needs --dask: a machine alone records the suite at once")
     need_packages("actiondbg suite")
-    from actiondbg.suite.folder import SuiteFolder
+    from actiondbg.suite.processes import SuiteFolder
 
     folder = SuiteFolder(options.output)
     with parser.reported_usage():

@@ -104,7 +104,7 @@ def query(desk: Desk, given: QueryArguments) -> object:
     """Query recordings in SQL. Tables: actions (ordinal, tag, name, outcome, duration_ns, ...),
     changes, operations, reasons, findings, links, ir, runs. Use LIMIT.
     """
-    from actiondbg.recording.dependencies import need_packages
+    from actiondbg.recording.errors import need_packages
 
     need_packages("The tool query")
     from actiondbg.commands.render.query import write_table

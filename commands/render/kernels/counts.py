@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from actiondbg.commands.render.quantities import GAMMA, quantity_lines
 from actiondbg.commands.render.tables import aligned
-from actiondbg.statistics.quantities import DURATION
-from actiondbg.statistics.units import value_text
+from actiondbg.statistics.quantities import DURATION, value_text
 from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:

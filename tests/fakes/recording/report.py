@@ -11,7 +11,7 @@ from typing import Any
 
 from actiondbg.recording import open_recording
 from actiondbg.recording.report import report_page
-from actiondbg.recording.report.limits import SIZE
+from actiondbg.recording.report.overview import SIZE
 
 
 class Page(HTMLParser):

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from actiondbg.lint.linter import Linter
-from actiondbg.lint.repetition import changed_by
+from actiondbg.lint.linter import Linter, changed_by
 from actiondbg.lint.rerun import Rerun
 from actiondbg.lint.runs import recorded_runs
 from actiondbg.recording import open_recording

@@ -13,7 +13,7 @@ import pytest
 import actiondbg
 from actiondbg import errors
 from actiondbg.session.session import Session
-from actiondbg.session.skip_file import Head, SkipEntry, read_skips, write_skips
+from actiondbg.session.skip_plan import Head, SkipEntry, read_skips, write_skips
 from tests.conftest import LIBRARY
 from tests.fakes import stock_tool as stock
 from tests.paths import COMMAND

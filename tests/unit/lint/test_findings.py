@@ -11,9 +11,8 @@ from sarif_pydantic import Sarif  # pyright: ignore[reportMissingTypeStubs]
 
 from actiondbg.commands.render.lint import lint_text
 from actiondbg.errors import ActiondbgError
-from actiondbg.lint.findings import Finding, Findings, Place, baseline_text, read_baseline
 from actiondbg.lint.reports import junit_text, sarif_log
-from actiondbg.lint.rules import RULES
+from actiondbg.lint.rules import RULES, Finding, Findings, Place, baseline_text, read_baseline
 
 LARGE = Place(
     ("mlir-opt", "large.mlir"), "/tests", 900, None, None, 70, "large.mlir", 7, "f", "arith.addi"

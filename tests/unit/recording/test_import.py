@@ -17,8 +17,8 @@ from actiondbg.ir.aliases import definitions, with_aliases_of, with_used, withou
 from actiondbg.ir.tree.outline import find, outermost, symbols_in
 from actiondbg.recording import open_recording
 from actiondbg.recording.errors import RecordingError
-from actiondbg.recording.imported.dump import parse_header, split_ir
 from actiondbg.recording.imported.importer import Import, import_log
+from actiondbg.recording.imported.passes import parse_header, split_ir
 from actiondbg.recording.recording import Recording
 from actiondbg.recording.report import report_page
 from tests.paths import ROOT

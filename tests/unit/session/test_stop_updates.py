@@ -7,8 +7,7 @@ from typing import cast
 import msgspec
 
 from actiondbg.process.stop import Stop
-from actiondbg.session.executions import Executions
-from actiondbg.session.stop_updates import StopUpdates
+from actiondbg.session.executions import Executions, StopUpdates
 
 STOP = Stop(when="before", reason="step", event=1, ordinal=1, tag="t", name="n")
 

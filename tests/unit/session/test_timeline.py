@@ -16,7 +16,7 @@ from actiondbg import protocol
 from actiondbg.process.checkpoints import least_useful, private_memory
 from actiondbg.process.stop import Stop
 from actiondbg.process.timeline import Branches, actions_at, event_before
-from actiondbg.session.time_travel.reverse_search import Hit, Segment, newest_hits
+from actiondbg.session.time_travel.time_travel import Hit, Segment, newest_hits
 
 
 def before(ordinal: int, depth: int = 0, name: str = "X") -> Stop:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from actiondbg.statistics.buckets import Buckets, Floats, conditional, pearson, ranks, split
+from actiondbg.statistics.quantities import Buckets, Floats, conditional, pearson, ranks, split
 from tests.fakes import strategies
 
 

@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 
 from actiondbg.errors import UsageError
-from actiondbg.statistics.cpu_events import (
+from actiondbg.statistics.events import (
     Code,
     Cpu,
     Pmu,
     cpus_with,
     events_of,
+    parse_events,
     read_cpu,
     read_pmu,
 )
-from actiondbg.statistics.events import parse_events
 from tests.elements import some
 
 ZEN3 = Cpu("AuthenticAMD", 25, 0x01, 1)

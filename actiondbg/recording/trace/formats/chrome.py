@@ -16,16 +16,16 @@ from actiondbg.recording.recording import Recording
 from actiondbg.recording.trace.byte_columns import (
     Column,
     Lookup,
+    Numbers,
     Pieces,
     column_of,
     content_of,
     decimal,
     joined,
     merge,
+    pc,
 )
-from actiondbg.recording.trace.program import TracedProgram
-from actiondbg.recording.trace.slices import Slices, Span
-from actiondbg.recording.trace.text_columns import Numbers, pc
+from actiondbg.recording.trace.slices import Slices, Span, TracedProgram
 from actiondbg.support.json_bytes import json_bytes
 
 _BLOCK = 1 << 15  # slices

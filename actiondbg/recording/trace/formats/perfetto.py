@@ -15,23 +15,26 @@ from functools import cache
 import numpy as np
 
 from actiondbg.recording.format.arrow import Array, pa
-from actiondbg.recording.format.packed import varint
+from actiondbg.recording.format.items import varint
 from actiondbg.recording.recording import Recording
 from actiondbg.recording.trace.byte_columns import (
+    NONE,
     Column,
     Lookup,
+    Mask,
+    Numbers,
     Pieces,
+    TextColumn,
     column_of,
     content_of,
     joined,
     lengths,
     merge,
     pieces_of,
+    string_array,
 )
-from actiondbg.recording.trace.program import TracedProgram
 from actiondbg.recording.trace.rows import numbers_of
-from actiondbg.recording.trace.slices import Shown, Slices, Span
-from actiondbg.recording.trace.text_columns import NONE, Mask, Numbers, TextColumn, string_array
+from actiondbg.recording.trace.slices import Shown, Slices, Span, TracedProgram
 
 _VARINT, _FIXED64, _BYTES = 0, 1, 2
 _BITS = 7  # of a number per byte of a varint

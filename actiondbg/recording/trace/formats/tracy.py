@@ -22,11 +22,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from actiondbg.recording.trace.byte_columns import Column, Lookup, joined
+from actiondbg.recording.trace.byte_columns import NONE, Column, Lookup, TextColumn, joined
 from actiondbg.recording.trace.formats.chrome import ChromeTrace, json_texts
-from actiondbg.recording.trace.program import TracedProgram
-from actiondbg.recording.trace.slices import Slices
-from actiondbg.recording.trace.text_columns import NONE, TextColumn
+from actiondbg.recording.trace.slices import Slices, TracedProgram
 
 _HALF_NS = "5"
 MOST_LINES = 20_000  # source locations with lines, files and names

@@ -12,9 +12,8 @@ import pytest
 
 from actiondbg.commands.cli.log import colored
 from actiondbg.recording import open_recording
-from actiondbg.recording.log.fields import Fields
+from actiondbg.recording.log.lines import Fields, joined
 from actiondbg.recording.log.log import write_json, write_log
-from actiondbg.recording.log.text import joined
 from actiondbg.recording.query.filters import where
 from tests.fakes import command_line
 from tests.fakes.recording.recordings import (

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actiondbg.recording.errors import RecordingError
-from actiondbg.recording.format.packed import unpack
-from actiondbg.recording.log.text import Coded, distinct, joined, number_parts
+from actiondbg.recording.format.items import unpack
+from actiondbg.recording.log.lines import Coded, distinct, joined, number_parts
 
 ARROW: Any = pa  # which has no types
 

@@ -10,7 +10,8 @@ from google.protobuf.internal import encoder
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actiondbg.recording.trace.byte_columns import content_of
+from actiondbg.recording.tables.rows import ends_of_nested
+from actiondbg.recording.trace.byte_columns import content_of, string_array, tallies
 from actiondbg.recording.trace.formats.perfetto import (
     bytes_field,
     fixed64_fields,
@@ -19,8 +20,7 @@ from actiondbg.recording.trace.formats.perfetto import (
     varint,
     varints,
 )
-from actiondbg.recording.trace.rows import ends_of_nested, give_times, nesting_of
-from actiondbg.recording.trace.text_columns import string_array, tallies
+from actiondbg.recording.trace.rows import give_times, nesting_of
 from tests.elements import some
 from tests.fakes import strategies
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from actiondbg.commands.cli.line_parser import names_recording
-from actiondbg.commands.interpreter.options import Option
+from actiondbg.commands.interpreter.options import option
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import ActiondbgError, UsageError
 
@@ -31,12 +31,12 @@ _ONLY_FUNCTIONS = (
 
 Dumps = Annotated[
     tuple[str, ...],
-    Option("--input", "A.mlir", help="a dump of the input, instead of a recording"),
-    Option("--then", "B.mlir", help="a later dump or recording; may be repeated"),
+    option("--input", "A.mlir", help="a dump of the input, instead of a recording"),
+    option("--then", "B.mlir", help="a later dump or recording; may be repeated"),
 ]
 Remap = Annotated[
     tuple[str, ...],
-    Option("--remap", "OLD=NEW", help="name a source file otherwise; may be repeated"),
+    option("--remap", "OLD=NEW", help="name a source file otherwise; may be repeated"),
 ]
 
 

@@ -30,7 +30,7 @@ from actiondbg.commands.cli.line_parser import (
     subcommand,
 )
 from actiondbg.commands.interpreter.error_text import writing
-from actiondbg.commands.interpreter.options import Flag, Option, Options, flag, option
+from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.render.terminal.output import color_allowed, paged, print_notice
 from actiondbg.errors import FileNotWritten, UsageError
 from actiondbg.recording.dependencies import need_packages
@@ -142,14 +142,14 @@ class LogOptions(Options):
     loc: str | None = option("FILE:LINE", help="only actions on operations of this location")
     outcome: Annotated[
         tuple[str, ...],
-        Option(
+        option(
             "--outcome",
             "OUTCOME",
             help="only actions with one of these outcomes: succeeded, failed, changed, unchanged, "
             "skipped, unfinished, reason:GLOB; comma-separated and repeatable",
         ),
-        Flag("--changed", help="short for --outcome changed", value="changed"),
-        Flag("--failed", help="short for --outcome failed", value="failed"),
+        flag("--changed", help="short for --outcome changed", value="changed"),
+        flag("--failed", help="short for --outcome failed", value="failed"),
     ] = ()
     json: bool = flag(help="print one JSON object an action, with all fields")
     upstream_format: bool = flag(help="print exactly what --log-actions-to of mlir-opt prints")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from actiondbg.commands import FAILED, NOT_STARTED
 from actiondbg.commands.cli.line_parser import NoColor
-from actiondbg.commands.interpreter.options import Option, Options, flag
+from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.errors import LaunchError
 
 if TYPE_CHECKING:
@@ -35,10 +35,10 @@ class StartupOptions(Options):
 
     scripts: Annotated[  # in command-line order
         tuple[Script, ...],
-        Option(
+        option(
             "-x", "FILE", help="run the commands of a file", parse=partial(Script, is_file=True)
         ),
-        Option("-ex", "CMD", help="run a command", parse=Script),
+        option("-ex", "CMD", help="run a command", parse=Script),
     ] = ()
     batch: bool = flag(help="exit after -x and -ex, or at the first failure")
     json: bool = flag(help="print one JSON object a command")

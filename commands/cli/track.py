@@ -12,7 +12,7 @@ from actiondbg.commands.cli.lineage_source import (
     source_words,
     split_tool,
 )
-from actiondbg.commands.interpreter.options import Option, Options, flag, option, positional
+from actiondbg.commands.interpreter.options import Options, flag, option, positional
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import NotRecorded
 from actiondbg.lineage.level import Level
@@ -48,15 +48,15 @@ class TrackOptions(Options):
     recording: str | None = positional("RUN.adbrec", help="made with actiondbg record --lineage")
     input: Annotated[
         tuple[str, ...],
-        Option("--input", "A.mlir", help="the IR to track from; - for standard input"),
-        Option("--input-mlir", "A.mlir", help="the same as --input"),
+        option("--input", "A.mlir", help="the IR to track from; - for standard input"),
+        option("--input-mlir", "A.mlir", help="the same as --input"),
     ] = ()
     then: Annotated[
         tuple[str, ...],
-        Option(
+        option(
             "--then", "B.mlir", help="IR of a later stage, or a later recording; may be repeated"
         ),
-        Option("--track-mlir", "B.mlir", help="the same as --then"),
+        option("--track-mlir", "B.mlir", help="the same as --then"),
     ] = ()
     what: tuple[str, ...] = option(
         "--from",
@@ -78,13 +78,13 @@ class TrackOptions(Options):
     )
     remap: Annotated[
         tuple[str, ...],
-        Option(
+        option(
             "--remap",
             "OLD=NEW",
             help="name a source file otherwise; %%i is the first dump, %%t the second; may be "
             "repeated",
         ),
-        Option("--src-remap-list", "OLD=NEW", help="the same as --remap"),
+        option("--src-remap-list", "OLD=NEW", help="the same as --remap"),
     ] = ()
     partial: Partial = False
     json: bool = flag(help="print one JSON object a line")

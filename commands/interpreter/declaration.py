@@ -18,12 +18,10 @@ from actiondbg.commands.interpreter.options import (
     Field,
     NoOptions,
     Options,
-    Rest,
     add_fields,
     arguments_type,
     fields_of,
     options_from,
-    rest_of,
 )
 from actiondbg.commands.interpreter.permissions import Permission
 from actiondbg.commands.interpreter.words import split_words, take_options
@@ -57,7 +55,7 @@ class Command:
         run: takes the console and the options, returns a result; None for a group.
         given_summary: one sentence; by default the first paragraph of the docstring of ``run``.
         repeats: an empty line repeats the command.
-        redirects: whether the interpreter parses > >> and |; by default if there is no Rest.
+        redirects: whether the interpreter parses > >> and |; by default if there is no rest.
         needs_tool: the feature that needs a running tool, as a subject; empty if none does.
         shows_ir: whether it needs a recording with IR.
         reads: whether it only reads, and changes nothing that another command sees.
@@ -93,13 +91,12 @@ class Command:
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """Return the declared options and arguments, except a Rest."""
-        return tuple(f for f in fields_of(self.options) if not isinstance(f.marker, Rest))
+        """Return the declared options and arguments, except a rest."""
+        return tuple(each for each in fields_of(self.options) if each.kind != "rest")
 
     @property
-    def rest(self) -> Rest | None:
-        found = rest_of(self.options)
-        return found.marker if found and isinstance(found.marker, Rest) else None
+    def rest(self) -> Field | None:
+        return next((each for each in fields_of(self.options) if each.kind == "rest"), None)
 
     @property
     def takes_redirects(self) -> bool:
@@ -116,7 +113,7 @@ class Command:
         return None if self.run is None else self.run(console, options)
 
     def parser(self) -> argparse.ArgumentParser:
-        """Return the parser of the options and arguments, except a Rest."""
+        """Return the parser of the options and arguments, except a rest."""
         parser = _Parser(prog=self.name, add_help=False, allow_abbrev=False)
         add_fields(parser, self.fields)
         return parser
@@ -126,7 +123,7 @@ class Command:
         if self.subcommands and not self.fields:
             return f"{self.name} {'|'.join(self.subcommands)}"
         usage = _usage_of(self.parser())
-        return usage if self.rest is None else f"{usage} {self.rest.usage}".rstrip()
+        return usage if self.rest is None else f"{usage} {self.rest.metavar}".rstrip()
 
     def parse(self, text: str) -> Options:
         """Parse the text after the command name.
@@ -134,13 +131,13 @@ class Command:
         Raises:
             UsageError: the text does not match the declaration.
         """
-        rest = rest_of(self.options)
-        if rest is None or not isinstance(rest.marker, Rest):
+        rest = self.rest
+        if rest is None:
             words = [word.text for word in split_words(text)]
             return options_from(self.options, self.parser().parse_args(words))
         names = {name: each.takes_value for each in self.fields for name in each.names}
         words, text = take_options(text, names)
-        if rest.marker.required and not text:
+        if rest.required and not text:
             raise UsageError(f"{self.name}: an argument is missing; usage: {self.usage()}.")
         if self.fields and text.startswith("--"):
             raise UsageError(

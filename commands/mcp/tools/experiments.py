@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from actiondbg.bisection.verdict import Mode
+from actiondbg.commands.interpreter.options import NoOptions
 from actiondbg.commands.interpreter.oracle_options import OracleOptions, build_oracle
 from actiondbg.commands.mcp.declaration import (
     Arguments,
@@ -21,7 +22,7 @@ from actiondbg.commands.mcp.declaration import (
 from actiondbg.commands.mcp.desk import Desk
 from actiondbg.commands.mcp.tools.sessions import Command, Count, Stdin
 from actiondbg.commands.render.bisection import bisection_text, progress_words
-from actiondbg.commands.shell import bisection, controls, edits, time_travel
+from actiondbg.commands.shell import bisection, controls
 from actiondbg.commands.shell import whatif as alternatives
 from actiondbg.errors import UsageError
 
@@ -52,7 +53,7 @@ def skip(desk: Desk, given: SkipArguments) -> object:
     actions be skipped that match a SPEC, and stay here. Shows whether an action is to blame.
     """
     if given.spec is not None:
-        return time_travel.set_skip(desk.console, controls.PlaceOptions(text=given.spec))
+        return controls.set_skip(desk.console, controls.PlaceOptions(text=given.spec))
     options = controls.SkipOptions(count=given.count, step=given.stop_after)
     return controls.skip(desk.console, options)
 
@@ -84,10 +85,12 @@ def edit(desk: Desk, given: EditArguments) -> object:
     if [given.text is not None, given.pipeline is not None, given.undo].count(True) > 1:
         raise UsageError("edit needs one of text, pipeline or undo: give one of them.")
     if given.undo:
-        return edits.undo_edit(console, edits.NoOptions())
+        return alternatives.undo_edit(console, NoOptions())
     if given.pipeline is not None:
         desk.restrictions.check_arguments([given.pipeline])
-        return edits.apply_pass(console, edits.ApplyPassOptions(pipeline=given.pipeline))
+        return alternatives.apply_pass(
+            console, alternatives.ApplyPassOptions(pipeline=given.pipeline)
+        )
     console.need_stop()
     session = console.live_session("Editing IR")
     editable = session.edits.text(given.what)

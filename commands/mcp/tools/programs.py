@@ -155,9 +155,9 @@ class RecordingArguments(Arguments, frozen=True, kw_only=True):
 
 @PROGRAMS.tool("describe_recording", only_reads=True, listed=False)
 def describe_recording(desk: Desk, given: RecordingArguments) -> object:
-    """Describe a recording: the command, the passes in order, and the patterns with outcomes."""
+    """Describe a recording: the command, the passes in order, and the patterns with status."""
     from actiondbg.commands.interpreter.options import NoOptions
-    from actiondbg.commands.shell import outcomes, status
+    from actiondbg.commands.shell import status
     from actiondbg.recording.session import open_session
 
     console = desk.open_recording(
@@ -169,6 +169,6 @@ def describe_recording(desk: Desk, given: RecordingArguments) -> object:
     return [
         head,
         status.info_program(console, NoOptions()),
-        outcomes.pipeline(console, NoOptions()),
-        outcomes.patterns(console, outcomes.PatternsOptions()),
+        status.pipeline(console, NoOptions()),
+        status.patterns(console, status.PatternsOptions()),
     ]

@@ -6,9 +6,10 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from actiondbg.commands.interpreter.options import NoOptions
 from actiondbg.commands.mcp.declaration import InSession, Positive, ToolBox
 from actiondbg.commands.mcp.desk import Desk
-from actiondbg.commands.shell import lineage, outcomes, past
+from actiondbg.commands.shell import past, status
 from actiondbg.errors import NotRecorded, UsageError
 from actiondbg.lineage.level import Level
 
@@ -39,8 +40,8 @@ def changes(desk: Desk, given: ChangesArguments) -> object:
             "ordinal of a past action."
         )
     found: list[object] = [
-        outcomes.outcome(console, outcomes.NoOptions()),
-        outcomes.changes(console, outcomes.ChangesOptions(own=given.own)),
+        status.outcome(console, NoOptions()),
+        status.changes(console, status.ChangesOptions(own=given.own)),
     ]
     try:
         return [*found, past.diff(console, diff_options)]
@@ -114,10 +115,8 @@ def history(desk: Desk, given: HistoryArguments) -> object:
         case "events":
             return past.history(console, past.HistoryOptions(text=target))
         case "became":
-            return lineage.track(
-                console, lineage.TrackOptions(target=target, level=level, to=given.to)
-            )
+            return past.track(console, past.TrackOptions(target=target, level=level, to=given.to))
         case "came_from":
-            return lineage.track_back(console, lineage.LineageOptions(target=target, level=level))
+            return past.track_back(console, past.LineageOptions(target=target, level=level))
         case "related":
-            return lineage.related(console, lineage.LineageOptions(target=target, level=level))
+            return past.related(console, past.LineageOptions(target=target, level=level))

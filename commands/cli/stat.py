@@ -24,7 +24,7 @@ from actiondbg.support.globs import check_glob
 if TYPE_CHECKING:
     from actiondbg.recording.statistics.measurement import Measured
 
-_MODULES = ("actiondbg.recording.statistics.measurement", "actiondbg.commands.render.statistics")
+_MODULES = ("actiondbg.recording.statistics.measurement", "actiondbg.commands.render.quantities")
 _PICTURES = (".pdf", ".png", ".svg")
 _EPILOG = """\
 examples:
@@ -184,6 +184,6 @@ def _write(measured: Measured, options: StatOptions, out: TextIO) -> None:
 def _text(measured: Measured, options: StatOptions) -> str:
     if options.json:
         return json.dumps(measured.as_json(), ensure_ascii=False)
-    from actiondbg.commands.render.statistics import stat_text
+    from actiondbg.commands.render.quantities import stat_text
 
     return stat_text(measured, options.limit, tables=not options.no_tables)

@@ -6,8 +6,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Literal
 
 from actiondbg.commands.dap.protocol.base import Body
-from actiondbg.commands.render.ir.excerpt import MarkedLine
-from actiondbg.commands.render.ir.stop_context import lines_before, mark_all_changes
+from actiondbg.commands.render.ir import MarkedLine, lines_before, mark_all_changes
 from actiondbg.errors import NoSuchUnit
 
 if TYPE_CHECKING:

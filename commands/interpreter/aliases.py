@@ -6,7 +6,7 @@ import re
 
 from actiondbg.commands.interpreter.declaration import CommandTable
 from actiondbg.commands.interpreter.words import split_words
-from actiondbg.commands.render.plain_text import Alias, AliasKind
+from actiondbg.commands.render.status import Alias, AliasKind
 from actiondbg.errors import UsageError
 from actiondbg.support.counts import counted
 

@@ -13,13 +13,12 @@ import msgspec
 
 from actiondbg.commands.interpreter.permissions import ALL, Permissions
 from actiondbg.commands.interpreter.settings import Settings
-from actiondbg.commands.render.edits import located_text
-from actiondbg.commands.render.ir.excerpt import Block
-from actiondbg.commands.render.ir.stop_context import StopContext
-from actiondbg.commands.render.plain_text import Display
+from actiondbg.commands.render.ir import Block, StopContext
+from actiondbg.commands.render.status import Display
 from actiondbg.commands.render.tables import wrapped
 from actiondbg.commands.render.terminal.output import Redirect, color_allowed, open_redirect
 from actiondbg.commands.render.terminal.progress import ProgressLine
+from actiondbg.commands.render.time_travel import located_text
 from actiondbg.errors import NoSuchUnit, NotStopped, ToolGone, UsageError
 from actiondbg.protocol import Excerpt, Line
 from actiondbg.session.debug_session import DebugSession

@@ -6,7 +6,7 @@ import datetime
 import shlex
 from typing import TYPE_CHECKING
 
-from actiondbg.commands.render.plain_text import Fact
+from actiondbg.commands.render.status import Fact
 from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from actiondbg.commands.interpreter.error_text import message_of
-from actiondbg.commands.render.plain_text import Display, Displayed
 from actiondbg.commands.render.registry import show
+from actiondbg.commands.render.status import Display, Displayed
 from actiondbg.commands.render.stop import Reproduced
 from actiondbg.commands.render.tables import fitted
 from actiondbg.process.stop import Stop

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from actiondbg.analysis.history import History
-from actiondbg.commands.render.ir.excerpt import Words, compare_words
+from actiondbg.commands.render.ir import Words, compare_words
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.stop import outcome_lines, result_words
 from actiondbg.commands.render.tables import wrapped

@@ -1,7 +1,8 @@
-"""Measured quantities as text: means of buckets, correlations, tables of probabilities."""
+"""The cost of actions, and measured quantities: means of buckets, correlations, probabilities."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,9 @@ from actiondbg.statistics.units import constant_words, correlation_text, range_t
 from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
+    from actiondbg.recording.statistics.measurement import Measured
+    from actiondbg.recording.statistics.name_statistics import Statistics
+    from actiondbg.recording.statistics.totals import Total
     from actiondbg.statistics.buckets import Floats
     from actiondbg.statistics.quantities import Quantity, Relation
 
@@ -113,3 +117,49 @@ def _legend(gamma: float) -> str:
     )
     first = first.replace(" ", " from ", 1)
     return f"Probabilities: {', '.join((first, *others))}, · below {percents[-1]}, blank 0"
+
+
+def stat_text(measured: Measured, most: int, tables: bool = True) -> str:
+    """Return the cost of a run as text, with ``most`` names; 0: all of them."""
+    nested = ", without nested actions" if measured.own else ""
+    measured_of = f"{measured.samples.size:,} of {counted(measured.count, 'action')}"
+    lines = [f"{measured_of}{nested}: {shlex.join(measured.argv)}"]
+    lines += [f"Note: {note}" for note in measured.notes]
+    if measured.statistics is None:
+        lines += ["", *_total_lines(measured.tags, "tag")]
+    lines += ["", *_total_lines(measured.names[: most or None], "tag (name)")]
+    if most and len(measured.names) > most:
+        lines.append(
+            f"... and {counted(len(measured.names) - most, 'more name')}; --limit 0 lists all"
+        )
+    if measured.statistics is not None:
+        lines += ["", *_statistic_lines(measured.statistics, tables)]
+    return "\n".join(lines)
+
+
+# --- totals -----------------------------------------------------------------------
+
+
+def _total_lines(totals: Sequence[Total], title: str) -> list[str]:
+    events = list(totals[0].events) if totals else []
+    titles = ["calls", DURATION, "/call"]
+    for event in events:
+        titles += [event, "/call"]
+    return aligned([[*titles, title], *(_total_row(total) for total in totals)])
+
+
+def _total_row(total: Total) -> list[str]:
+    mean = total.duration / total.calls
+    row = [f"{total.calls:,}", value_text(DURATION, total.duration), value_text(DURATION, mean)]
+    for event, count in total.events.items():
+        row += [value_text(event, count.total), value_text(event, count.per_call)]
+    name = "" if total.name is None else f" ({total.name or 'nameless'})"
+    return [*row, total.tag + name]
+
+
+# --- the statistics of a name -----------------------------------------------------
+
+
+def _statistic_lines(statistics: Statistics, tables: bool) -> list[str]:
+    quantities = [statistics.duration, *statistics.events.values()]
+    return quantity_lines(quantities, list(statistics.relations.values()), tables)

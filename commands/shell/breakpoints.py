@@ -13,8 +13,8 @@ from actiondbg.commands.interpreter.declaration import Topic
 from actiondbg.commands.interpreter.options import Options, flag, option, positional, rest
 from actiondbg.commands.interpreter.stop_display import run_display
 from actiondbg.commands.render.breakpoints import Breakpoints, Ignored
-from actiondbg.commands.render.ir.excerpt import Block
-from actiondbg.commands.render.plain_text import Display, Displayed, Displays, Text
+from actiondbg.commands.render.ir import Block
+from actiondbg.commands.render.status import Display, Displayed, Displays, Text
 from actiondbg.commands.shell.controls import RUNNING
 from actiondbg.commands.shell.ir import AROUND, PRINTING, place_of
 from actiondbg.errors import UsageError

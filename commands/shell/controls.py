@@ -11,7 +11,7 @@ from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.declaration import Topic
 from actiondbg.commands.interpreter.options import NoOptions, Options, flag, positional, rest
 from actiondbg.commands.interpreter.words import split_stdio
-from actiondbg.commands.render.plain_text import Text
+from actiondbg.commands.render.status import Text
 from actiondbg.commands.render.time_travel import CheckpointsShown, SkipRulesShown
 from actiondbg.errors import UsageError
 from actiondbg.support.counts import counted

@@ -17,9 +17,8 @@ from actiondbg.commands.interpreter.options import (
     positional,
     rest,
 )
-from actiondbg.commands.render.ir.excerpt import Block
-from actiondbg.commands.render.ir.printed_ir import Counted
-from actiondbg.commands.render.native import start_text
+from actiondbg.commands.render.ir import Block, Counted
+from actiondbg.commands.render.status import start_text
 from actiondbg.commands.render.units import Backtrace, Units
 from actiondbg.errors import NoSuchUnit, NotStopped, UnitErased, UsageError
 from actiondbg.session.inspection.native_debugger import Debugger, NativeRun

@@ -11,7 +11,7 @@ from actiondbg.commands.interpreter import completers
 from actiondbg.commands.interpreter import trusted_files as trust
 from actiondbg.commands.interpreter.declaration import Topic
 from actiondbg.commands.interpreter.options import NoOptions, Options, positional, rest
-from actiondbg.commands.render.plain_text import Alias, Aliases, Text
+from actiondbg.commands.render.status import Alias, Aliases, Text
 from actiondbg.errors import ActiondbgError, UsageError
 
 if TYPE_CHECKING:

@@ -23,16 +23,25 @@ from actiondbg.commands.interpreter.options import (
 )
 from actiondbg.commands.interpreter.settings import SETTINGS
 from actiondbg.commands.interpreter.words import split_stdio
-from actiondbg.commands.render.actions import ActionsShown, PipelineShown
 from actiondbg.commands.render.breakpoints import Breakpoints
 from actiondbg.commands.render.outcomes import (
+    ActionsShown,
     ChangesShown,
     CycleShown,
     OutcomeShown,
+    PipelineShown,
     StatisticsShown,
 )
-from actiondbg.commands.render.plain_text import Displays, Fact, Facts, SettingsShown, Text
-from actiondbg.commands.render.threads import ContextsShown, ProcessesShown, ThreadsShown
+from actiondbg.commands.render.status import (
+    ContextsShown,
+    Displays,
+    Fact,
+    Facts,
+    ProcessesShown,
+    SettingsShown,
+    Text,
+    ThreadsShown,
+)
 from actiondbg.commands.render.units import CursorPlace
 from actiondbg.commands.shell.breakpoints import list_breakpoints
 from actiondbg.errors import NoAnswer, ToolGone, UsageError

@@ -21,9 +21,9 @@ from actiondbg.commands.interpreter.options import (
     rest,
 )
 from actiondbg.commands.interpreter.oracle_options import OracleOptions, optional_oracle
-from actiondbg.commands.render.edits import EditsShown, located_text
 from actiondbg.commands.render.past import DiffShown
-from actiondbg.commands.render.plain_text import Text
+from actiondbg.commands.render.status import Text
+from actiondbg.commands.render.time_travel import EditsShown, located_text
 from actiondbg.commands.render.whatif import ApplicableShown, ComparisonShown, PatternsShown
 from actiondbg.errors import EditRefused, UsageError
 from actiondbg.support.counts import counted

@@ -71,7 +71,7 @@ def run(parser: LineParser[CoverageOptions], argv: list[str]) -> int:
     """
     options = parser.read(argv)
     need_packages("actiondbg suite")
-    from actiondbg.commands.render.suite.coverage import (
+    from actiondbg.commands.render.suite import (
         KINDS,
         coverage_json,
         coverage_lines,
@@ -107,7 +107,7 @@ def run(parser: LineParser[CoverageOptions], argv: list[str]) -> int:
     else:
         print("\n".join(coverage_lines(found, kinds, states, most)))
     if options.html is not None:
-        from actiondbg.commands.render.suite.coverage_page import coverage_page
+        from actiondbg.commands.render.suite import coverage_page
 
         write_file(options.html, coverage_page(found, kinds, changed, str(options.suite)))
     if options.fail_under is None:
@@ -121,7 +121,7 @@ def run(parser: LineParser[CoverageOptions], argv: list[str]) -> int:
 
 def _warn(*suites: tuple[Path | None, Coverage]) -> None:
     """Print what suites lack, which may be why entries differ."""
-    from actiondbg.commands.render.suite.coverage import missing_sentences
+    from actiondbg.commands.render.suite import missing_sentences
 
     for folder, found in suites:
         for sentence in missing_sentences(found):

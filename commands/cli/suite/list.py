@@ -32,7 +32,7 @@ def run(parser: LineParser[ListOptions], argv: list[str]) -> int:
     """List the runs of a suite: how each ended, and which test it belongs to."""
     options = parser.read(argv)
     need_packages("actiondbg suite")
-    from actiondbg.commands.render.suite.runs import overview_lines, place_of, run_lines
+    from actiondbg.commands.render.suite import overview_lines, place_of, run_lines
     from actiondbg.suite.folder import SuiteFolder
     from actiondbg.suite.runs import list_runs, overview
 

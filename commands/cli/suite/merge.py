@@ -30,7 +30,7 @@ def run(parser: LineParser[MergeOptions], argv: list[str]) -> int:
     """Join suites, such as the shards of one that several machines recorded."""
     options = parser.read_intermixed(argv)
     need_packages("actiondbg suite")
-    from actiondbg.commands.render.suite.runs import overview_lines
+    from actiondbg.commands.render.suite import overview_lines
     from actiondbg.suite.folder import SuiteFolder
     from actiondbg.suite.merge import merge
     from actiondbg.suite.runs import overview

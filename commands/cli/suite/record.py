@@ -93,7 +93,7 @@ def run(parser: LineParser[RecordOptions], argv: list[str]) -> int:
     with parser.reported_usage():
         done = _record(options, command, folder)
     # Imported here, as the packages for the index take a while.
-    from actiondbg.commands.render.suite.runs import overview_lines
+    from actiondbg.commands.render.suite import overview_lines
     from actiondbg.suite.index import is_indexed
     from actiondbg.suite.runs import overview
 

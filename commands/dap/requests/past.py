@@ -13,8 +13,8 @@ from actiondbg.commands.dap.client import Client
 from actiondbg.commands.dap.declaration import request
 from actiondbg.commands.dap.protocol.base import Arguments, Body, NoArguments
 from actiondbg.commands.dap.stops import place_of
-from actiondbg.commands.render.actions import ActionsShown
 from actiondbg.commands.render.breakpoints import Breakpoints
+from actiondbg.commands.render.outcomes import ActionsShown
 from actiondbg.commands.render.registry import as_json
 
 

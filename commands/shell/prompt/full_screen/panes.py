@@ -11,10 +11,12 @@ from prompt_toolkit.application import get_app
 from prompt_toolkit.formatted_text import ANSI, StyleAndTextTuples, to_formatted_text
 from prompt_toolkit.layout.controls import UIContent, UIControl
 
-from actiondbg.commands.render.ir.excerpt import ExcerptStyle, MarkedLine, lines_text
-from actiondbg.commands.render.ir.stop_context import (
+from actiondbg.commands.render.ir import (
     NOWHERE,
+    ExcerptStyle,
+    MarkedLine,
     changes_at,
+    lines_text,
     mark_changes,
     place_at,
     read_excerpt,

@@ -29,14 +29,12 @@ class OpenOptions(StartupOptions):
 def run(parser: LineParser[OpenOptions], argv: list[str]) -> int:
     """Debug a recording like a running tool."""
     options = parser.read(argv)
-    from actiondbg.commands.interpreter.recording_console import RecordingConsole
     from actiondbg.recording.session import open_session
 
     with open_session(options.file, partial=options.partial) as session:
-        recorded = RecordingConsole(session)
-        console = make_console(session, options, recorded=recorded)
+        console = make_console(session, options, recorded=session)
         # Most recordings contain no IR: a message about that at each stop would be noise.
         console.settings.set("print-stop", "off")
         if console.interactive:
-            console.note(recorded.greeting())
+            console.note(console.greeting)
         return run_console(console, options)

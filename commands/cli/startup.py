@@ -17,8 +17,8 @@ from actiondbg.errors import LaunchError
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console
     from actiondbg.commands.interpreter.interpreter import Interpreter
-    from actiondbg.commands.interpreter.recording_console import RecordingConsole
     from actiondbg.commands.shell.prompt.shell import Shell
+    from actiondbg.recording.session.session import RecordedSession
     from actiondbg.session.debug_session import DebugSession
     from actiondbg.session.session import Session
 
@@ -61,7 +61,7 @@ def make_console(
     session: DebugSession,
     options: StartupOptions,
     live: Session | None = None,
-    recorded: RecordingConsole | None = None,
+    recorded: RecordedSession | None = None,
 ) -> Console:
     """Return the console of a session for the options of a command line; see Console."""
     from actiondbg.commands.interpreter.console import Console

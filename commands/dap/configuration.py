@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from actiondbg.commands.dap.protocol.base import Arguments
-from actiondbg.commands.interpreter.permissions import Permission
+from actiondbg.commands.interpreter.declaration import Permission
 
 
 class Configuration(Arguments, frozen=True):

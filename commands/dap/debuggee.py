@@ -19,10 +19,9 @@ from actiondbg.commands.dap.configuration import (
 from actiondbg.commands.dap.documents import IRDocuments
 from actiondbg.commands.dap.progress import RequestProgress
 from actiondbg.commands.interpreter.console import Console
+from actiondbg.commands.interpreter.declaration import Permissions
 from actiondbg.commands.interpreter.error_text import message_of
 from actiondbg.commands.interpreter.interpreter import Interpreter, Lines
-from actiondbg.commands.interpreter.permissions import Permissions
-from actiondbg.commands.interpreter.recording_console import RecordingConsole
 from actiondbg.commands.render.registry import show
 from actiondbg.errors import NoSuchUnit, UsageError
 
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from actiondbg.commands.dap.protocol.types import Variable
     from actiondbg.commands.interpreter.declaration import CommandTable
     from actiondbg.process.stop import Stop
+    from actiondbg.recording.session.session import RecordedSession
     from actiondbg.session.debug_session import DebugSession
     from actiondbg.session.session import Session
 
@@ -171,7 +171,7 @@ class Debuggee:
         configuration: Configuration,
         commands: CommandTable,
         output: ProgramOutput | None = None,
-        recorded: RecordingConsole | None = None,
+        recorded: RecordedSession | None = None,
     ) -> None:
         self.session = session
         self.live = live
@@ -292,7 +292,7 @@ def _open(options: LaunchRequestArguments, file: str, commands: CommandTable) ->
     from actiondbg.recording.session import open_session
 
     session = open_session(file, partial=options.partial)
-    return Debuggee(session, None, options, commands, recorded=RecordingConsole(session))
+    return Debuggee(session, None, options, commands, recorded=session)
 
 
 def _launch(

@@ -1,4 +1,4 @@
-"""Declarations of commands: name, typed options, help and function.
+"""Declarations of commands: name, typed options, help, function, and what they may do.
 
 Parsing, completion, ``help`` and the tables of docs/commands.md derive from the declarations.
 """
@@ -8,10 +8,10 @@ from __future__ import annotations
 import argparse
 import difflib
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NoReturn, TypedDict, TypeVar, Unpack
+from typing import Literal, NamedTuple, NoReturn, TypedDict, TypeVar, Unpack, get_args
 
 from actiondbg.commands import SUBCOMMANDS
 from actiondbg.commands.interpreter.options import (
@@ -23,10 +23,37 @@ from actiondbg.commands.interpreter.options import (
     fields_of,
     options_from,
 )
-from actiondbg.commands.interpreter.permissions import Permission
 from actiondbg.commands.interpreter.words import split_words, take_options
 from actiondbg.commands.render.terminal.output import Redirect
 from actiondbg.errors import UsageError
+
+Permission = Literal["shell", "py", "native", "redirection"]
+
+
+class Permissions(NamedTuple):
+    """The permissions of a front end.
+
+    Args:
+        way_out: how to allow more, a clause in which ``{}`` is the permission.
+    """
+
+    allowed: Collection[str]
+    way_out: str
+
+    def refusal(self, permission: Permission | None, what: str) -> str | None:
+        """Return why a subject that needs a permission, or none, is refused; None if it is not."""
+        if permission is None or permission in self.allowed:
+            return None
+        return f"{what} is switched off here: {self.way_out.format(permission)}."
+
+    def check(self, permission: Permission | None, what: str) -> None:
+        """Raise UsageError if something is refused; see ``refusal``."""
+        refused = self.refusal(permission, what)
+        if refused is not None:
+            raise UsageError(refused)
+
+
+UNRESTRICTED = Permissions(get_args(Permission), "")
 
 Run = Callable[..., object]
 RunT = TypeVar("RunT", bound=Run)

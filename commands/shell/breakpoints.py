@@ -10,8 +10,8 @@ from actiondbg.breakpoints.catch import EVENTS
 from actiondbg.breakpoints.spec import location_spec, split_spec_and_condition
 from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.declaration import Topic
+from actiondbg.commands.interpreter.interpreter import run_display
 from actiondbg.commands.interpreter.options import Options, flag, option, positional, rest
-from actiondbg.commands.interpreter.stop_display import run_display
 from actiondbg.commands.render.breakpoints import Breakpoints, Ignored
 from actiondbg.commands.render.ir import Block
 from actiondbg.commands.render.status import Display, Displayed, Displays, Text

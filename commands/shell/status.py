@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import datetime
 import shlex
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal, get_args
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from actiondbg.analysis.actions import ListedAction
     from actiondbg.commands.interpreter.console import Console
     from actiondbg.protocol import Action
+    from actiondbg.recording.recording import Recording
     from actiondbg.session.session import Session
 
 STATUS = Topic("Status and settings")
@@ -137,10 +139,30 @@ def info_program(console: Console, _: NoOptions) -> Facts:
         "status": session.exit_status,
     }
     if console.recorded is not None:
-        facts.update(console.recorded.facts())
+        facts.update(_recording_facts(console.recorded.recording))
     else:
         facts.update(_process_facts(console.live_session()))
     return Facts("program", facts)
+
+
+def _recording_facts(recording: Recording) -> dict[str, Fact]:
+    """Return the facts of a recorded run."""
+    header = recording.header
+    if header.imported:
+        facts = {"recording": recording.path, "imported": header.imported}
+        return {**facts, "actions": recording.count, "llvm": None}
+    started = datetime.datetime.fromtimestamp(header.started // 10**9).astimezone()
+    return {
+        "recording": recording.path,
+        "actions": recording.count,
+        "directory": header.cwd,
+        "started": started.isoformat(" "),
+        "llvm": header.llvm,
+        "threading": header.threads,
+        "ir": header.ir,
+        "counters": ", ".join(header.events) or None,
+        "cut": recording.cut,
+    }
 
 
 def _process_facts(session: Session) -> dict[str, Fact]:
@@ -248,7 +270,8 @@ def show_version(console: Console, _: NoOptions) -> Facts:
     """Show the version of actiondbg, and of the tool's LLVM."""
     facts: dict[str, Fact] = {"actiondbg": VERSION}
     if console.recorded is not None:
-        facts["llvm"] = console.recorded.facts()["llvm"]
+        header = console.recorded.recording.header
+        facts["llvm"] = None if header.imported else header.llvm
     else:
         facts["llvm"] = console.live_session().target.llvm()
     return Facts("version", facts)

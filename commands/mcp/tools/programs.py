@@ -163,11 +163,10 @@ def describe_recording(desk: Desk, given: RecordingArguments) -> object:
     console = desk.open_recording(
         open_session(desk.restrictions.path(given.recording), partial=True)
     )
-    head = console.recorded.greeting() if console.recorded else ""
     while console.session.state != "exited":
         console.session.continue_()
     return [
-        head,
+        console.greeting,
         status.info_program(console, NoOptions()),
         status.pipeline(console, NoOptions()),
         status.patterns(console, status.PatternsOptions()),

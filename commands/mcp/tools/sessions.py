@@ -54,15 +54,13 @@ def open_(desk: Desk, given: OpenArguments) -> object:
 
         path = desk.restrictions.path(given.recording)
         console = desk.open_recording(open_session(path, partial=True))
-        head = console.recorded.greeting() if console.recorded else ""
     else:
         from actiondbg.session.session import launch
 
         command = desk.restrictions.check_command(given.command or ())
         stdin = os.devnull if given.stdin is None else desk.restrictions.path(given.stdin)
         console = desk.open(launch(command, stdin=stdin, follow=given.follow))
-        head = ""
-    return [head, console.resume(console.session.start)]
+    return [console.greeting, console.resume(console.session.start)]
 
 
 class BreakArguments(InSession, frozen=True, kw_only=True):

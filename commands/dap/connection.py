@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from actiondbg.commands.dap.protocol.base import IncomingMessage, OutgoingMessage
+from actiondbg.commands.dap.protocol import IncomingMessage, OutgoingMessage
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import ActiondbgError
 from actiondbg.support.decoders import decoder_of

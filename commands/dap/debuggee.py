@@ -1,4 +1,4 @@
-"""What is debugged: the session, the shell's commands on it, and what clients hold of a stop."""
+"""What is debugged: the session, its configuration, the shell's commands, what clients hold."""
 
 from __future__ import annotations
 
@@ -11,27 +11,158 @@ import threading
 from collections.abc import Callable, Generator, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
-from actiondbg.commands.dap.configuration import (
-    AttachRequestArguments,
-    Configuration,
-    LaunchRequestArguments,
-)
 from actiondbg.commands.dap.documents import IRDocuments
-from actiondbg.commands.dap.progress import RequestProgress
+from actiondbg.commands.dap.protocol import (
+    Arguments,
+    EventBody,
+    ProgressEndEvent,
+    ProgressStartEvent,
+    ProgressUpdateEvent,
+)
 from actiondbg.commands.interpreter.console import Console
-from actiondbg.commands.interpreter.declaration import Permissions
-from actiondbg.commands.interpreter.error_text import message_of
+from actiondbg.commands.interpreter.declaration import Permission, Permissions
 from actiondbg.commands.interpreter.interpreter import Interpreter, Lines
+from actiondbg.commands.render.bisection import progress_words
 from actiondbg.commands.render.registry import show
+from actiondbg.commands.render.terminal.progress import ProgressLine
 from actiondbg.errors import NoSuchUnit, UsageError
 
 if TYPE_CHECKING:
-    from actiondbg.commands.dap.protocol.types import Variable
+    from actiondbg.bisection.progress import Progress
+    from actiondbg.commands.dap.protocol import Variable
     from actiondbg.commands.interpreter.declaration import CommandTable
     from actiondbg.process.stop import Stop
     from actiondbg.recording.session.session import RecordedSession
     from actiondbg.session.debug_session import DebugSession
     from actiondbg.session.session import Session
+
+
+class Configuration(Arguments, frozen=True):
+    """What ``launch`` and ``attach`` have in common.
+
+    Attributes:
+        stop_on_entry: stop before the first action.
+        stop_at_end: stop at the end of the run, from which one can go back, instead of ending.
+        show: the text to which frames belong: the input, or the IR at the stop.
+        ir_document: the URI of the client's own document of the newest IR: frames in the IR are in
+            it, instead of in a virtual document.
+        ir_lines: lines of IR before and after the cursor in the document of the IR.
+        print_stops: print each stop in the debug console.
+        init_commands: command lines of the shell to execute before the start.
+        allow: what the debug console may do beside debugging.
+    """
+
+    stop_on_entry: bool = False
+    stop_at_end: bool = False
+    show: Literal["input", "ir"] = "input"
+    ir_document: str | None = None
+    ir_lines: int = 200
+    print_stops: bool = True
+    init_commands: tuple[str, ...] = ()
+    allow: tuple[Permission, ...] = ()
+
+
+class LaunchRequestArguments(Configuration, frozen=True):
+    """The configuration of a session of a tool or a recording.
+
+    Attributes:
+        env: variables to add to the environment; null removes one.
+        skip: a SPEC each: actions to skip.
+        skips: a file of ``save skips``.
+        edits: a file of ``save edits``.
+        follow: a glob of the processes to debug, of a program that starts tools.
+        without: capabilities of the agent to switch off.
+        no_debug: run the tool without a stop.
+    """
+
+    tool: str | None = None
+    args: tuple[str, ...] = ()
+    recording: str | None = None
+    partial: bool = False
+    cwd: str | None = None
+    env: dict[str, str | None] | None = None
+    stdin: str | None = None
+    skip: tuple[str, ...] = ()
+    skips: str | None = None
+    edits: str | None = None
+    follow: str | None = None
+    randomize: bool = False
+    without: tuple[str, ...] = ()
+    no_debug: bool = False
+
+
+class AttachRequestArguments(Configuration, frozen=True, kw_only=True):
+    """The configuration of a session of a Python program that waits.
+
+    Attributes:
+        socket: the path that ``actiondbg.attach(wait=True)`` printed.
+        process: in a configuration that the server made, the process of a child session.
+        token: likewise, by which the server recognizes the child session.
+    """
+
+    socket: str | None = None
+    process: str | None = None
+    token: str | None = None
+
+
+_LATE_SECONDS = 0.5
+
+
+class RequestProgress(ProgressLine):
+    """Sends events about a request that takes long; the waits in it are no progress of their own.
+
+    Args:
+        number: the number of the request, which is also that of its progress.
+    """
+
+    def __init__(self, send: Callable[[EventBody], None], number: int, title: str) -> None:
+        super().__init__(io.StringIO(), enabled=False)
+        self._send = send
+        self._number = number
+        self._title = title
+        self._events = threading.Lock()
+        self._is_shown = self._is_over = False
+        self._timer = threading.Timer(_LATE_SECONDS, self._start)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def end(self) -> None:
+        self._timer.cancel()
+        with self._events:
+            if self._is_shown:
+                self._send(ProgressEndEvent(progress_id=str(self._number)))
+            self._is_shown, self._is_over = False, True
+
+    def change(self, text: str) -> None:
+        self._update(text, None)
+
+    def report(self, progress: Progress) -> None:
+        total = None if progress.to_go is None else progress.trials + progress.to_go
+        percentage = None if not total else round(100.0 * progress.trials / total, 1)
+        self._update(progress.note or progress_words(progress), percentage)
+
+    def _start(self) -> None:
+        with self._events:
+            if self._is_over:
+                return
+            self._is_shown = True
+            self._send(
+                ProgressStartEvent(
+                    progress_id=str(self._number),
+                    title=self._title,
+                    request_id=self._number,
+                    cancellable=True,
+                )
+            )
+
+    def _update(self, message: str, percentage: float | None) -> None:
+        with self._events:
+            if self._is_shown:
+                number = str(self._number)
+                self._send(
+                    ProgressUpdateEvent(progress_id=number, message=message, percentage=percentage)
+                )
+
 
 T = TypeVar("T")
 _WAY_TO_ALLOW = "add {!r} to 'allow' in the configuration"
@@ -241,10 +372,6 @@ class Debuggee:
             each.truncate()
         return texts
 
-    def message_of(self, doing: str, error: Exception) -> str:
-        """Return the message of an error; an internal error is reported."""
-        return message_of(self.interpreter.reported(doing, error))
-
     @property
     def stop(self) -> Stop | None:
         """The stop, or the end of the run; None while the tool runs."""
@@ -254,15 +381,6 @@ class Debuggee:
         """Show all that the tool has written up to now."""
         if self._output is not None:
             self._output.flush()
-
-    @property
-    def stops_when_interrupted(self) -> bool:
-        """Whether the interruption of a wait for the tool stops the tool."""
-        return self.console.interactive
-
-    @stops_when_interrupted.setter
-    def stops_when_interrupted(self, stops: bool) -> None:
-        self.console.interactive = stops
 
     def close(self) -> None:
         """End the session: a tool that it started is killed, a program goes on by itself."""

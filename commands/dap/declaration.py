@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-from actiondbg.commands.dap.protocol.base import Arguments, Body
+from actiondbg.commands.dap.protocol import Arguments, Body
 from actiondbg.commands.interpreter.options import arguments_type
 
-if TYPE_CHECKING:
-    from actiondbg.commands.dap.client import Client
-
-ArgumentsT = TypeVar("ArgumentsT", bound=Arguments)
 Result = Body | dict[str, object] | str | None
-ResultT = TypeVar("ResultT", bound=Result)
-Run = Callable[["Client", ArgumentsT], ResultT]
+RunT = TypeVar("RunT", bound=Callable[..., Result])
 PREFIX = "actiondbg/"  # of the requests that the protocol lacks
-
 
 HANDLERS: dict[str, Handler] = {}
 CAPABILITIES: dict[str, object] = {}
@@ -60,7 +54,7 @@ class Handler:
     is_command: bool = False
     run: Callable[..., Result] = field(init=False)
 
-    def __call__(self, run: Run[ArgumentsT, ResultT]) -> Run[ArgumentsT, ResultT]:
+    def __call__(self, run: RunT) -> RunT:
         """Declare a function as the one that handles the request."""
         self.run = run
         HANDLERS[self.name] = self

@@ -7,46 +7,41 @@ import signal
 import threading
 from collections import deque
 from collections.abc import Generator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import msgspec
 
 from actiondbg.commands.dap.declaration import Handler
-from actiondbg.commands.dap.protocol.base import IncomingMessage
+from actiondbg.commands.dap.protocol import IncomingMessage
 from actiondbg.support.interrupts import raise_interrupt
 
 if TYPE_CHECKING:
     from types import FrameType
 
-    from actiondbg.commands.dap.client import Client
-
 _POLL_SECONDS = 0.2  # a signal may end it between the check and the wait
 
 
+NO_HANDLER = Handler("")  # of a response, and of a request that does not exist
+
+
 class Waiting(msgspec.Struct, eq=False):
-    """A request that waits or runs.
+    """A request that waits or runs; the server adds the client.
 
     Attributes:
         is_cancelled: whether it shall not run.
         is_interrupted: whether it shall be interrupted as soon as it runs.
     """
 
-    client: Client
     message: IncomingMessage
-    handler: Handler | None
+    handler: Handler
     is_cancelled: bool = False
     is_interrupted: bool = False
 
-    @property
-    def resumes(self) -> bool:
-        return self.handler is not None and self.handler.resumes
 
-    @property
-    def is_view(self) -> bool:
-        return self.handler is not None and self.handler.is_view
+WaitingT = TypeVar("WaitingT", bound=Waiting)
 
 
-class InFlight:
+class InFlight(Generic[WaitingT]):
     """The requests that wait, in their order, and the one that the main thread runs.
 
     The thread of a connection adds requests, and interrupts the one that runs by SIGINT: a
@@ -55,8 +50,8 @@ class InFlight:
 
     def __init__(self) -> None:
         self._lock = threading.Condition()
-        self._waiting: deque[Waiting] = deque()
-        self._running: Waiting | None = None
+        self._waiting: deque[WaitingT] = deque()
+        self._running: WaitingT | None = None
         self._is_allowed = False
         self._is_over = False
         self._wants_changes = False
@@ -68,7 +63,7 @@ class InFlight:
 
     # --- in the threads of connections --------------------------------------------
 
-    def add(self, request: Waiting) -> None:
+    def add(self, request: WaitingT) -> None:
         """Add a request.
 
         A request that ends the run overtakes all others, and a request that resumes the tool those
@@ -76,14 +71,14 @@ class InFlight:
         """
         with self._lock:
             handler = request.handler
-            if handler is not None and handler.ends_run:
+            if handler.ends_run:
                 for each in self._waiting:
                     each.is_cancelled = True
                 self._interrupt()
-            elif request.resumes:
+            elif handler.resumes:
                 self._cancel_views()
             self._waiting.append(request)
-            if handler is not None and handler.is_change and self._runs_freely():
+            if handler.is_change and self._running is not None and self._running.handler.is_free:
                 self._signal(for_changes=True)
             self._lock.notify()
 
@@ -97,11 +92,11 @@ class InFlight:
     def pause(self) -> None:
         """Interrupt the request that resumes the tool, also one that waits."""
         with self._lock:
-            if self._running is not None and self._running.resumes:
+            if self._running is not None and self._running.handler.resumes:
                 self._interrupt()
                 return
             for each in self._waiting:
-                if each.resumes:
+                if each.handler.resumes:
                     each.is_interrupted = True
                     return
 
@@ -119,8 +114,8 @@ class InFlight:
 
     def _cancel_views(self) -> None:
         for each in self._waiting:
-            each.is_cancelled = each.is_cancelled or each.is_view
-        if self._running is not None and self._running.is_view:
+            each.is_cancelled = each.is_cancelled or each.handler.is_view
+        if self._running is not None and self._running.handler.is_view:
             self._interrupt()
 
     def _interrupt(self) -> None:
@@ -131,13 +126,9 @@ class InFlight:
         self._wants_changes, self._is_interrupted = for_changes, True
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
-    def _runs_freely(self) -> bool:
-        handler = None if self._running is None else self._running.handler
-        return handler is not None and handler.is_free
-
     # --- in the main thread -------------------------------------------------------
 
-    def next(self) -> Waiting | None:
+    def next(self) -> WaitingT | None:
         """Wait for a request, which runs then; None at the end."""
         with self._lock:
             while not self._waiting and not self._is_over:
@@ -170,13 +161,13 @@ class InFlight:
         was, self._is_interrupted = self._is_interrupted, False
         return was
 
-    def changes(self) -> list[Waiting]:
+    def changes(self) -> list[WaitingT]:
         """Return the requests for which the run was interrupted; none if a user did that."""
         with self._lock:
             if not self._wants_changes:
                 return []
             self._wants_changes = False
-            found = [each for each in self._waiting if each.handler and each.handler.is_change]
+            found = [each for each in self._waiting if each.handler.is_change]
             for each in found:
                 self._waiting.remove(each)
             return found

@@ -6,7 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from actiondbg.commands.dap.protocol.events import StoppedEvent
+from actiondbg.commands.dap.protocol import StoppedEvent
 
 if TYPE_CHECKING:
     from actiondbg.commands.dap.debuggee import Debuggee

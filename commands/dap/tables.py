@@ -7,10 +7,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from actiondbg.commands.dap import requests as _requests  # which declares the handlers
-from actiondbg.commands.dap.declaration import HANDLERS, PREFIX
-
-_ = _requests
+from actiondbg.commands.dap.declaration import PREFIX
+from actiondbg.commands.dap.requests import HANDLERS
 
 
 def requests_table() -> str:

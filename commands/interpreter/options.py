@@ -269,7 +269,11 @@ def add_fields(parser: argparse.ArgumentParser, fields: Iterable[Field]) -> None
             continue
         parser.add_argument(*field.names, dest=field.name, help=field.help, **keywords)
         if field.alias:
-            hidden = {**keywords, "help": argparse.SUPPRESS, "default": argparse.SUPPRESS}
+            hidden: dict[str, Any] = {
+                **keywords,
+                "help": argparse.SUPPRESS,
+                "default": argparse.SUPPRESS,
+            }
             hidden |= {"required": False} if field.takes_value else {}
             parser.add_argument(field.alias, dest=field.name, **hidden)
 

@@ -12,12 +12,12 @@ from actiondbg.breakpoints.catch import EVENTS
 from actiondbg.breakpoints.spec import location_spec
 from actiondbg.breakpoints.watch import parse_operation, parse_target
 from actiondbg.commands.dap.breakpoint_groups import Wanted
-from actiondbg.commands.dap.client import Client
 from actiondbg.commands.dap.debuggee import Children
 from actiondbg.commands.dap.declaration import provide, request
 from actiondbg.commands.dap.documents import IR_SCHEME
-from actiondbg.commands.dap.protocol.base import Arguments, Body
-from actiondbg.commands.dap.protocol.types import (
+from actiondbg.commands.dap.protocol import (
+    Arguments,
+    Body,
     Breakpoint,
     BreakpointMode,
     DataBreakpoint,
@@ -28,6 +28,7 @@ from actiondbg.commands.dap.protocol.types import (
     SourceArgument,
     SourceBreakpoint,
 )
+from actiondbg.commands.dap.server import Client
 from actiondbg.errors import ActiondbgError, UsageError
 
 provide("supportsConditionalBreakpoints")

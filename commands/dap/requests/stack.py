@@ -6,12 +6,19 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from actiondbg.commands.dap.client import Client
 from actiondbg.commands.dap.declaration import provide, request
 from actiondbg.commands.dap.documents import ShownIR
-from actiondbg.commands.dap.protocol.base import Arguments, Body, NoArguments
-from actiondbg.commands.dap.protocol.types import ExceptionDetails, Source, StackFrame, Thread
+from actiondbg.commands.dap.protocol import (
+    Arguments,
+    Body,
+    ExceptionDetails,
+    NoArguments,
+    Source,
+    StackFrame,
+    Thread,
+)
 from actiondbg.commands.dap.requests.documents import ir_source
+from actiondbg.commands.dap.server import Client
 from actiondbg.commands.dap.stops import place_of, thread_number
 from actiondbg.errors import ActiondbgError, UsageError
 

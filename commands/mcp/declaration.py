@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, cast, get_type_hints
+from typing import Annotated, Any, TypeVar, Union, cast, get_type_hints
 
 import msgspec
 from msgspec import Meta
@@ -13,10 +13,6 @@ from msgspec import Meta
 from actiondbg.commands.interpreter.options import Options, arguments_type, fields_of
 from actiondbg.commands.interpreter.values import non_negative_number
 from actiondbg.errors import UsageError
-
-if TYPE_CHECKING:
-    from actiondbg.commands.mcp.desk import Desk
-
 
 Positive = Annotated[int, Meta(ge=1)]
 NotNegative = Annotated[int, Meta(ge=0)]
@@ -55,9 +51,9 @@ def arguments_like(
     return cast("type[Arguments]", msgspec.defstruct(name, fields, bases=(Arguments,), frozen=True))
 
 
-ArgumentsT = TypeVar("ArgumentsT", bound=Arguments)
 _PLACE = re.compile(r" - at `\$\.?(.*)`$")
-Run = Callable[["Desk", Any], object]
+Run = Callable[[Any, Any], object]
+RunT = TypeVar("RunT", bound=Run)
 
 
 @dataclass(frozen=True)
@@ -126,24 +122,15 @@ def _optional(schema: dict[str, Any]) -> dict[str, Any]:
     return rest | kinds[0]
 
 
-class ToolBox:
-    """The tools of a topic, in the order of their declarations."""
+TOOLS: dict[str, Tool] = {}  # in the order of tools/list
 
-    def __init__(self) -> None:
-        self.tools: list[Tool] = []
 
-    def tool(
-        self, name: str, *, only_reads: bool = False, listed: bool = True
-    ) -> Callable[[Callable[[Desk, ArgumentsT], object]], Callable[[Desk, ArgumentsT], object]]:
-        """Declare the decorated function as a tool; see Tool."""
+def tool(name: str, *, only_reads: bool = False, listed: bool = True) -> Callable[[RunT], RunT]:
+    """Declare the decorated function as a tool; see Tool."""
 
-        def declare(
-            run: Callable[[Desk, ArgumentsT], object],
-        ) -> Callable[[Desk, ArgumentsT], object]:
-            about = " ".join((run.__doc__ or "").split())
-            self.tools.append(
-                Tool(name, arguments_type(run), cast("Run", run), about, only_reads, listed)
-            )
-            return run
+    def declare(run: RunT) -> RunT:
+        about = " ".join((run.__doc__ or "").split())
+        TOOLS[name] = Tool(name, arguments_type(run), run, about, only_reads, listed)
+        return run
 
-        return declare
+    return declare

@@ -23,7 +23,7 @@ from actiondbg.commands.mcp.answer import Answer, Result
 from actiondbg.commands.mcp.clients import Client, Sessions
 from actiondbg.commands.mcp.declaration import Tool, schema_of
 from actiondbg.commands.mcp.prompts import INSTRUCTIONS, PROMPTS
-from actiondbg.commands.mcp.toolbox import TOOLS, MoreArguments
+from actiondbg.commands.mcp.tools import TOOLS, MoreArguments
 from actiondbg.commands.mcp.worker import Progress
 from actiondbg.errors import ActiondbgError, UsageError
 

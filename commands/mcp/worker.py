@@ -25,7 +25,7 @@ from actiondbg.commands.interpreter.internal_error import as_reported
 from actiondbg.commands.mcp.answer import Result
 from actiondbg.commands.mcp.desk import Desk
 from actiondbg.commands.mcp.restrictions import Restrictions
-from actiondbg.commands.mcp.toolbox import TOOLS
+from actiondbg.commands.mcp.tools import TOOLS
 from actiondbg.support.interrupts import raise_interrupt
 from actiondbg.support.scratch_directory import remove_directory
 

@@ -15,7 +15,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from actiondbg.commands.mcp.answer import PAGE, LongAnswers
-from actiondbg.commands.mcp.toolbox import TOOLS
+from actiondbg.commands.mcp.tools import TOOLS
 from tests.elements import some
 from tests.paths import COMMAND, GOLDEN, ROOT
 from tests.tool.mcp.servers import Talk, talk

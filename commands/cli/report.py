@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from actiondbg.commands.cli.child_process import print_cut
+from actiondbg.commands.cli.child_process import Source, open_source, print_cut
 from actiondbg.commands.cli.line_parser import (
     Follow,
     LineParser,
@@ -16,7 +16,6 @@ from actiondbg.commands.cli.line_parser import (
     Skip,
     subcommand,
 )
-from actiondbg.commands.cli.recording_source import Source, open_source
 from actiondbg.commands.interpreter.error_text import write_file
 from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.render.terminal.output import print_notice

@@ -1,4 +1,4 @@
-"""What is debugged: the session, its configuration, the shell's commands, what clients hold."""
+"""What is debugged: the session, its configuration, its stops, and what clients hold of them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import codecs
 import contextlib
 import io
 import os
+import re
 import select
 import threading
 from collections.abc import Callable, Generator, Sequence
@@ -18,6 +19,7 @@ from actiondbg.commands.dap.protocol import (
     ProgressEndEvent,
     ProgressStartEvent,
     ProgressUpdateEvent,
+    StoppedEvent,
 )
 from actiondbg.commands.interpreter.console import Console
 from actiondbg.commands.interpreter.declaration import Permission, Permissions
@@ -464,3 +466,57 @@ def attach(options: AttachRequestArguments, commands: CommandTable) -> Debuggee:
         raise UsageError("The configuration must name the 'socket' at which the program waits.")
     session = connect(options.socket)
     return Debuggee(session, session, options, commands)
+
+
+_LOCATION = re.compile(r"(.+):(\d+):(\d+)")
+_REASONS = {
+    "start": "entry",
+    "breakpoint": "breakpoint",
+    "step": "step",
+    "next": "step",
+    "finish": "step",
+    "until": "goto",
+    "interrupt": "pause",
+    "watch": "data breakpoint",
+    "catch": "exception",
+    "verify": "exception",
+    "crash": "exception",
+}
+
+
+def thread_number(stop: Stop | None) -> int:
+    """Return the number of the thread of a stop, from 1."""
+    name = "t0" if stop is None or stop.thread is None else stop.thread
+    return int(name[1:]) + 1
+
+
+def stopped_event(stop: Stop, by: str) -> StoppedEvent:
+    """Return the event of a stop.
+
+    Args:
+        stop: before, after or inside an action, or the end of a process of a program that runs on.
+        by: the command line that led there; empty if it is unknown.
+    """
+    reason = _REASONS.get(stop.reason, "pause")
+    if by == "pause":
+        reason = by
+    elif stop.reason == "until" and by.partition(" ")[0] != "goto":
+        reason = "step"
+    first, _, rest = str(stop).partition("\n")
+    return StoppedEvent(
+        reason=reason,
+        description=first,
+        text=rest.strip() or None,
+        thread_id=thread_number(stop),
+        all_threads_stopped=True,
+        hit_breakpoint_ids=stop.breakpoints or None,
+    )
+
+
+def place_of(location: str | None) -> tuple[str, int, int] | None:
+    """Return the path, line and column of a location; None if it names no line of a file."""
+    match = _LOCATION.fullmatch(location or "")
+    if match is None or match[2] == "0":
+        return None
+    path = os.path.abspath(match[1])
+    return (path, int(match[2]), max(int(match[3]), 1)) if os.path.isfile(path) else None

@@ -17,7 +17,13 @@ import msgspec
 
 from actiondbg.commands.dap.breakpoint_groups import BreakpointGroups
 from actiondbg.commands.dap.connection import Connection
-from actiondbg.commands.dap.debuggee import Debuggee, Executed, RequestProgress
+from actiondbg.commands.dap.debuggee import (
+    Debuggee,
+    Executed,
+    RequestProgress,
+    stopped_event,
+    thread_number,
+)
 from actiondbg.commands.dap.declaration import PREFIX, Handler
 from actiondbg.commands.dap.in_flight import NO_HANDLER, InFlight, Waiting
 from actiondbg.commands.dap.protocol import (
@@ -37,7 +43,6 @@ from actiondbg.commands.dap.protocol import (
     StoppedEvent,
     TerminatedEvent,
 )
-from actiondbg.commands.dap.stops import stopped_event, thread_number
 from actiondbg.commands.interpreter.error_text import message_of
 from actiondbg.commands.interpreter.internal_error import as_reported
 from actiondbg.errors import ActiondbgError, NotStopped, ToolGone, UsageError
@@ -470,7 +475,7 @@ class Server:
             return  # the stop is announced to the child session, once it has begun
         self._cursor = stop.cursor_id
         self._announce_process(owner, debuggee, stop)
-        owner.send(stopped_event(debuggee, stop, by))
+        owner.send(stopped_event(stop, by))
 
     def _owner(self, debuggee: Debuggee, stop: Stop) -> Client | None:
         """Return the client of the process of a stop; end the child sessions of ended processes."""

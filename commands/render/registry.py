@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from actiondbg.commands.render import (
     bisection,
-    breakpoints,
     ir,
     outcomes,
     past,
@@ -21,7 +20,7 @@ from actiondbg.commands.render.renderer import RenderContext, Renderer
 from actiondbg.commands.render.terminal.output import Redirect
 
 _TOPICS = (
-    *(bisection, breakpoints, ir, legalization, outcomes, past, status, stop, time_travel),
+    *(bisection, ir, legalization, outcomes, past, status, stop, time_travel),
     *(tracking, units, validation, whatif),
 )
 _RENDERERS = {each.kind: each for topic in _TOPICS for each in topic.RENDERERS}

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from actiondbg.commands.dap.debuggee import place_of, thread_number
 from actiondbg.commands.dap.declaration import provide, request
 from actiondbg.commands.dap.documents import ShownIR
 from actiondbg.commands.dap.protocol import (
@@ -19,7 +20,6 @@ from actiondbg.commands.dap.protocol import (
 )
 from actiondbg.commands.dap.requests.documents import ir_source
 from actiondbg.commands.dap.server import Client
-from actiondbg.commands.dap.stops import place_of, thread_number
 from actiondbg.errors import ActiondbgError, UsageError
 
 if TYPE_CHECKING:

@@ -109,19 +109,9 @@ def run_console(console: Console, options: StartupOptions) -> int:
     if succeeded and from_stdin and not console.quitting:
         lines = (line.rstrip("\n") for line in iter(sys.stdin.readline, ""))
         succeeded = interpreter.run(Lines(lines, None if console.json else "<stdin>"))
-    if succeeded and not console.json:
-        _run_on(console, interpreter)
-    return _exit_code(interpreter)
-
-
-def _run_on(console: Console, interpreter: Interpreter) -> None:
-    """Let a program run on that would be killed because a tool of it has failed."""
-    while not console.quitting and console.way_on is not None:
-        if not interpreter.execute("continue"):
-            return
-
-
-def _exit_code(interpreter: Interpreter) -> int:
+    # A program would be killed because a tool of it has failed: it runs on.
+    while succeeded and not (console.json or console.quitting) and console.way_on is not None:
+        succeeded = interpreter.execute("continue")
     if interpreter.failure is None:
         return 0
     return NOT_STARTED if isinstance(interpreter.failure, LaunchError) else FAILED

@@ -11,7 +11,7 @@ from actiondbg.commands.interpreter.options import Options, flag, option, positi
 from actiondbg.commands.interpreter.values import seconds
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.doctor.examination import Examined, examine
-from actiondbg.doctor.subject import INSTALL_COMMANDS, Subject, installed_subjects, subjects_of
+from actiondbg.doctor.subject import INSTALL_COMMANDS, installed_subjects, subjects_of
 from actiondbg.errors import LaunchError
 
 _EPILOG = """\
@@ -55,10 +55,12 @@ def run(parser: LineParser[DoctorOptions], argv: list[str]) -> int:
     if options.json and options.markdown:
         parser.error("--json and --markdown were given: choose one")
     try:
-        subjects = _subjects(options.tools)
+        named = [subject for name in options.tools for subject in subjects_of(name)]
+        subjects = named if options.tools else installed_subjects()
     except LaunchError as error:
         parser.error(str(error))
-    examined = _examined(subjects, options)
+    limit = None if options.static else options.timeout
+    examined = (examine(each, limit, options.without) for each in subjects)
     if options.json or options.markdown:
         found = list(examined)
         _print_all(found, options)
@@ -69,18 +71,6 @@ def run(parser: LineParser[DoctorOptions], argv: list[str]) -> int:
     if options.report is not None:
         _write_report(options.report, found)
     return 0 if found and all(each.is_usable for each in found) else 1
-
-
-def _subjects(names: Iterable[str]) -> list[Subject]:
-    if not names:
-        return installed_subjects()
-    return [subject for name in names for subject in subjects_of(name)]
-
-
-def _examined(subjects: Iterable[Subject], options: DoctorOptions) -> Iterable[Examined]:
-    limit = None if options.static else options.timeout
-    for subject in subjects:
-        yield examine(subject, limit, options.without)
 
 
 def _print_all(found: list[Examined], options: DoctorOptions) -> None:

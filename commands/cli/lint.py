@@ -130,7 +130,9 @@ class _Linting:
         from actiondbg.lint.repetition import Command, Repetition
 
         with scratch_directory("lint") as folder:
-            command = Command(tuple(argv), os.getcwd(), _kept_input(argv, folder))
+            reads = inspect_command_line(list(argv)).reads_stdin
+            kept = copy_stdin(folder) if reads else None  # for each run
+            command = Command(tuple(argv), os.getcwd(), os.devnull if kept is None else str(kept))
             repetition = Repetition(command, folder, self._options.follow)
             with self._progress.shown("running the tool ..."):
                 try:
@@ -205,12 +207,6 @@ def _with_commands(runs: Iterable[LintedRun]) -> Iterator[LintedRun]:
                 "command line to run again: use `actiondbg lint --rerun -- TOOL ARGS...`."
             )
         yield run
-
-
-def _kept_input(argv: Sequence[str], folder: Path) -> str:
-    """Return a file with our standard input if a command reads it, for each run; else /dev/null."""
-    kept = copy_stdin(folder) if inspect_command_line(list(argv)).reads_stdin else None
-    return os.devnull if kept is None else str(kept)
 
 
 def _status(status: int) -> str:

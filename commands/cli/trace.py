@@ -104,16 +104,12 @@ def run(parser: LineParser[TraceOptions], argv: list[str]) -> int:
         kind: Format = options.format or format_of(options.output)
         check_output(options.output, kind)
         check_overwritten(options.output, tool)
-        selection = _selection(options)
+        from actiondbg.recording.query.filters import where_any
+
+        selection = Selection(options.failed, options.min_duration, where_any(options.filter))
     need_packages("actiondbg trace")
     trace = _trace_recording if recorded else _trace_tool
     return trace(tool, options, kind, selection)
-
-
-def _selection(options: TraceOptions) -> Selection:
-    from actiondbg.recording.query.filters import where_any
-
-    return Selection(options.failed, options.min_duration, where_any(options.filter))
 
 
 def _trace_recording(

@@ -122,12 +122,10 @@ def run(parser: LineParser[TrackOptions], argv: list[str]) -> int:
         dumps *= 2  # related operations need no later dump
     if len(dumps) == 1 and not joins:
         parser.error("a later stage is missing: give one with --then B.mlir")
+    # The action of a run after which a stage is needed.
+    after = None if options.input or options.to in (None, *_ENDS) else options.to
     with opened_lineage(
-        source,
-        dumps,
-        remap=options.remap,
-        partial=options.partial,
-        after=_action(options),
+        source, dumps, remap=options.remap, partial=options.partial, after=after
     ) as lineage:
         _show(_answers(lineage, options), as_json=options.json)
     return 0
@@ -141,11 +139,6 @@ def _run_shell(dumps: list[str], options: TrackOptions) -> int:
     for note in found.notes:
         print_notice(note)
     return run_shell(found.lineage)
-
-
-def _action(options: TrackOptions) -> str | None:
-    """Return the action of a run after which a stage is needed."""
-    return None if options.input or options.to in (None, *_ENDS) else options.to
 
 
 def _answers(lineage: Lineage, options: TrackOptions) -> list[TrackAnswer]:

@@ -41,7 +41,12 @@ def read_message(stream: BinaryIO) -> bytes | None:
         if not colon or not line.endswith(b"\n"):
             raise BrokenMessage(f"{line[:80]!r} is not a line of a header.")
         if name.strip().lower() == b"content-length":
-            length = _length(value.strip())
+            value = value.strip()
+            if not value.isdigit() or len(value) > 10 or int(value) > _MOST_BYTES:
+                raise BrokenMessage(
+                    f"The Content-Length {value[:80]!r} is not a number up to 64 MiB."
+                )
+            length = int(value)
     if not line:
         if is_first:
             return None
@@ -52,12 +57,6 @@ def read_message(stream: BinaryIO) -> bytes | None:
     if len(content) < length:
         raise BrokenMessage(f"The stream ends after {len(content)} of {length} bytes.")
     return content
-
-
-def _length(value: bytes) -> int:
-    if not value.isdigit() or len(value) > 10 or int(value) > _MOST_BYTES:
-        raise BrokenMessage(f"The Content-Length {value[:80]!r} is not a number up to 64 MiB.")
-    return int(value)
 
 
 def framed(content: bytes) -> bytes:

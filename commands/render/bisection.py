@@ -61,7 +61,10 @@ def bisection_text(
     after += [f"{', '.join(counts)}, {result.seconds:.1f} s.", *_reproducer_lines(result)]
     width = None if screen is None else max(screen.columns, 1)
     lines, after = (fitted("\n".join(part), width).split("\n") for part in (lines, after))
-    diff = _diff_lines(result.culprit) if result.culprit else []
+    diff: list[str] = []
+    if result.culprit and result.culprit.diff and not result.culprit.diff.is_empty:
+        found = result.culprit.diff
+        diff = [f"--- before {found.title}", "+++ after", *found.unified()]
     shown = _fitting(diff, [*lines, *after], screen)
     lines += [paint(line) for line in diff[:shown]]
     if shown < len(diff):
@@ -95,12 +98,6 @@ def _culprit_lines(culprit: Culprit) -> list[str]:
         words = [result_words(culprit.outcome, 1), *outcome_lines(culprit.outcome, culprit.tag)]
         lines.append(f"Outcome: {'; '.join(words)}")
     return lines
-
-
-def _diff_lines(culprit: Culprit) -> list[str]:
-    if culprit.diff is None or culprit.diff.is_empty:
-        return []
-    return [f"--- before {culprit.diff.title}", "+++ after", *culprit.diff.unified()]
 
 
 def _entries(entries: list[Entry]) -> list[str]:

@@ -56,7 +56,9 @@ class PipelineShown(msgspec.Struct):
 def actions_text(_: RenderContext, shown: ActionsShown) -> str:
     found = shown.found
     if not found.actions:
-        return _none_text(found)
+        if found.earlier:
+            return f"No action matches from there on; {found.earlier:,} before it do."
+        return "No action of this run matches."
     outermost = min(action.depth for action in found.actions)
     lines = [_action_line(action, outermost, shown.here) for action in found.actions]
     if found.earlier:
@@ -66,12 +68,6 @@ def actions_text(_: RenderContext, shown: ActionsShown) -> str:
         way_out = f"info actions{shown.options} --from #{found.actions[-1].ordinal + 1}"
         lines.append(f"   ... {most}{found.later:,} later: {way_out}")
     return "\n".join(lines)
-
-
-def _none_text(found: ActionList) -> str:
-    if found.earlier:
-        return f"No action matches from there on; {found.earlier:,} before it do."
-    return "No action of this run matches."
 
 
 def _action_line(action: ListedAction, outermost: int, here: int | None) -> str:
@@ -88,19 +84,16 @@ def _result(action: ListedAction) -> str:
 
 
 def _actions_object(shown: ActionsShown) -> object:
+    actions = msgspec.to_builtins(shown.found.actions)
+    for action in actions:
+        action["changes"] = action.pop("change_count")
     return {
-        "actions": [_action_object(action) for action in shown.found.actions],
+        "actions": actions,
         "earlier": shown.found.earlier,
         "later": shown.found.later,
         "complete": shown.found.is_complete,
         "here": shown.here,
     }
-
-
-def _action_object(action: ListedAction) -> object:
-    found = msgspec.to_builtins(action)
-    found["changes"] = found.pop("change_count")
-    return found
 
 
 # --- the pipeline ---------------------------------------------------------------

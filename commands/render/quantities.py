@@ -13,7 +13,6 @@ from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
     from actiondbg.recording.statistics.measurement import Measured
-    from actiondbg.recording.statistics.name_statistics import Statistics
     from actiondbg.recording.statistics.totals import Total
     from actiondbg.statistics.buckets import Floats
     from actiondbg.statistics.quantities import Quantity, Relation
@@ -46,18 +45,17 @@ def _bucket_lines(quantities: Sequence[Quantity]) -> list[str]:
     """Return the means of the buckets; each quantity has its own order."""
     rows = [["bucket", *(quantity.name for quantity in quantities), ""]]
     for bucket in range(max(quantity.buckets.size for quantity in quantities)):
-        means = (_mean_text(quantity, bucket) for quantity in quantities)
+        means = (
+            value_text(each.name, float(each.buckets.mean[bucket]))
+            if bucket < each.buckets.size
+            else ""
+            for each in quantities
+        )
         rows.append([str(bucket + 1), *means, ""])
     whole = (value_text(quantity.name, quantity.mean) for quantity in quantities)
     rows.append(["mean", *whole, ""])
     lines = ["Means of the quantile buckets, each column in its own order:", *aligned(rows)]
     return [line.rstrip() for line in lines]
-
-
-def _mean_text(quantity: Quantity, bucket: int) -> str:
-    if bucket >= quantity.buckets.size:
-        return ""
-    return value_text(quantity.name, float(quantity.buckets.mean[bucket]))
 
 
 def _fewer_lines(quantities: Sequence[Quantity]) -> list[str]:
@@ -133,7 +131,9 @@ def stat_text(measured: Measured, most: int, tables: bool = True) -> str:
             f"... and {counted(len(measured.names) - most, 'more name')}; --limit 0 lists all"
         )
     if measured.statistics is not None:
-        lines += ["", *_statistic_lines(measured.statistics, tables)]
+        found = measured.statistics
+        quantities = [found.duration, *found.events.values()]
+        lines += ["", *quantity_lines(quantities, list(found.relations.values()), tables)]
     return "\n".join(lines)
 
 
@@ -158,8 +158,3 @@ def _total_row(total: Total) -> list[str]:
 
 
 # --- the statistics of a name -----------------------------------------------------
-
-
-def _statistic_lines(statistics: Statistics, tables: bool) -> list[str]:
-    quantities = [statistics.duration, *statistics.events.values()]
-    return quantity_lines(quantities, list(statistics.relations.values()), tables)

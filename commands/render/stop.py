@@ -22,7 +22,7 @@ from actiondbg.support.counts import counted, plural
 from actiondbg.support.source_file import SourceLines, lines_around
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    pass
 
 # The fixed JSON interface, independent of further fields of the API.
 _BREAKPOINT_KEYS = (
@@ -344,14 +344,10 @@ def change_line(change: Change, ordinal: int) -> str:
     what = operation(change.id, change.op)
     if change.what == "block":
         what = f"a block of {what}"
-    by = _values_words(change.by) if change.by else ""
+    by = ", ".join(dict.fromkeys(map(_value_words, change.by or ())))
     guess = " (a guess)" if change.guess else ""
     elsewhere = f", in #{change.ordinal}" if change.ordinal != ordinal else ""
     return f"{change.kind:<9} {what}{f' by {by}' if by else ''}{guess}{elsewhere}"
-
-
-def _values_words(values: Iterable[ValueRef]) -> str:
-    return ", ".join(dict.fromkeys(_value_words(each) for each in values))
 
 
 def _value_words(value: ValueRef) -> str:

@@ -367,7 +367,7 @@ def coverage_page(
     parts = [
         f"<h1>Coverage of {code(title)}</h1>",
         f"<p>{counted(found.runs, 'run')}{tests}. {escape(_ABOUT)}</p>",
-        _missing(found),
+        "".join(f"<p>{escape(each)}</p>" for each in missing_sentences(found)),
         _totals(found, kinds),
         _differences(changed),
         _groups(found, kinds),
@@ -382,10 +382,6 @@ def coverage_page(
         scripts=(_SCRIPT,),
         maker="suite coverage",
     )
-
-
-def _missing(found: Coverage) -> str:
-    return "".join(f"<p>{escape(each)}</p>" for each in missing_sentences(found))
 
 
 def _totals(found: Coverage, kinds: Sequence[Kind]) -> str:

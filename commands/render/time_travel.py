@@ -34,7 +34,11 @@ def edits_text(_: RenderContext, shown: EditsShown) -> str:
 
 
 def _edit(edited: Edited) -> str:
-    what = f"passes {edited.edit.pipeline}" if edited.edit.pipeline else _size(edited.patch)
+    added = counted(sum(line.startswith("+") for line in edited.patch), "line")
+    removed = sum(line.startswith("-") for line in edited.patch)
+    what = f"{added} added, {removed} removed"
+    if edited.edit.pipeline:
+        what = f"passes {edited.edit.pipeline}"
     name = edited.name or "nameless"
     where = f" in @{edited.function}" if edited.function else ""
     place = f"{edited.when} #{edited.ordinal} {edited.tag} ({name}){where} on {edited.target}"
@@ -53,12 +57,6 @@ def _saved(edited: Edited) -> str:
     """Return the saved ordinal where it is another one."""
     moved = edited.saved is not None and edited.saved != edited.ordinal
     return f" (saved as #{edited.saved})" if moved else ""
-
-
-def _size(patch: list[str]) -> str:
-    added = sum(line.startswith("+") for line in patch)
-    removed = sum(line.startswith("-") for line in patch)
-    return f"{counted(added, 'line')} added, {removed} removed"
 
 
 def edited_object(edited: Edited) -> dict[str, object]:
@@ -134,7 +132,8 @@ def _branch(branch: Branch) -> str:
     if branch.parent is not None:
         reached = f"leaves branch {branch.parent} at #{branch.ordinal}, {reached}"
     skips = f"; skips {_skips(branch.skips)}" if branch.skips else ""
-    edits = f"; edits {_edits(branch.edits)}" if branch.edits else ""
+    edits = ", ".join(f"{one.target} {one.when} #{one.ordinal}" for one in branch.edits)
+    edits = f"; edits {edits}" if edits else ""
     return f"branch {branch.number}: {reached}{skips}{edits}"
 
 
@@ -142,10 +141,6 @@ def _skips(skips: list[Skipped]) -> str:
     shown = [f"#{one.ordinal} {one.tag} ({one.name or 'nameless'})" for one in skips]
     more = len(shown) - _MOST_SKIPS
     return ", ".join(shown[:_MOST_SKIPS]) + (f" and {more} more" if more > 0 else "")
-
-
-def _edits(edits: list[Edited]) -> str:
-    return ", ".join(f"{one.target} {one.when} #{one.ordinal}" for one in edits)
 
 
 def _here(timeline: Timeline) -> str:

@@ -110,15 +110,11 @@ class ConditionOptions(Options):
 def condition(console: Console, options: ConditionOptions) -> Breakpoint:
     """Set the condition of a breakpoint; without EXPR, remove it."""
     word, _, expression = options.text.partition(" ")
-    breakpoint = console.session.breakpoints.get(_number(word))
-    console.session.breakpoints.set_condition(breakpoint.id, expression.strip() or None)
-    return console.session.breakpoints.get(breakpoint.id)
-
-
-def _number(word: str) -> int:
     if not word.isdecimal():
         raise UsageError(f"{word!r} is not a breakpoint number: 'list' shows them.")
-    return int(word)
+    breakpoint = console.session.breakpoints.get(int(word))
+    console.session.breakpoints.set_condition(breakpoint.id, expression.strip() or None)
+    return console.session.breakpoints.get(breakpoint.id)
 
 
 class IgnoreOptions(Options):

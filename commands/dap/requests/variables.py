@@ -19,7 +19,7 @@ from actiondbg.ir.attributes import attributes_of, operands_of
 from actiondbg.ir.tokens import VALUE
 
 if TYPE_CHECKING:
-    from actiondbg.protocol import Change, Unit
+    from actiondbg.protocol import Unit
 
 _MOST_CHANGES = 1000
 _ELIDED = 16  # elements of a constant
@@ -170,15 +170,13 @@ def _changes(debuggee: Debuggee) -> list[Variable]:
     found = debuggee.session.outcome.changes(limit=_MOST_CHANGES)
     stop = debuggee.stop
     ordinal = stop.ordinal if stop is not None else 0
-    shown = [_change(each, at, ordinal) for at, each in enumerate(found.changes)]
+    shown = [
+        leaf(str(at), change_line(each, ordinal), None if each.id is None else f"@{each.id}")
+        for at, each in enumerate(found.changes)
+    ]
     if found.total > len(shown):
         shown.append(leaf("...", f"{found.total - len(shown)} more: info changes"))
     return shown
-
-
-def _change(change: Change, at: int, ordinal: int) -> Variable:
-    evaluate = None if change.id is None else f"@{change.id}"
-    return leaf(str(at), change_line(change, ordinal), evaluate)
 
 
 def _operation(debuggee: Debuggee) -> list[Variable]:

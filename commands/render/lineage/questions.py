@@ -87,7 +87,8 @@ def _fate_title(fate: Fate) -> str:
     from actiondbg.lineage.questions.reasons import reason_text
 
     if fate.kinds:
-        return f"Became {_listed(fate.kinds)} instead"
+        more = f" and {len(fate.kinds) - MOST} more" if len(fate.kinds) > MOST else ""
+        return f"Became {', '.join(fate.kinds[:MOST])}{more} instead"
     return f"Became nothing: {reason_text(fate.why)}"
 
 
@@ -328,8 +329,3 @@ def losses_object(rows: Iterable[LossRow]) -> list[Object]:
         }
         for row in rows
     ]
-
-
-def _listed(words: Sequence[str]) -> str:
-    more = f" and {len(words) - MOST} more" if len(words) > MOST else ""
-    return ", ".join(words[:MOST]) + more

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from actiondbg import __version__
 from actiondbg.breakpoints.spec import split_spec_and_condition
@@ -105,7 +105,12 @@ def run_console(console: Console, options: StartupOptions) -> int:
     succeeded = _run_init(console, interpreter, options) or keep_going
     succeeded = succeeded and (interpreter.run(Lines(_script_lines(options.scripts))) or keep_going)
     if load is not None:
-        return _run_shell(console, load)
+        if not console.quitting:
+            shell = load()  # first: Ctrl-C during the import ends without a word
+            if console.session.state == "not-running":
+                console.note("'help' lists the commands; 'start' stops before the first action.")
+            shell.run()
+        return 0
     if succeeded and from_stdin and not console.quitting:
         lines = (line.rstrip("\n") for line in iter(sys.stdin.readline, ""))
         succeeded = interpreter.run(Lines(lines, None if console.json else "<stdin>"))
@@ -175,15 +180,6 @@ def _shell_loader(console: Console, interpreter: Interpreter) -> Callable[[], Sh
     return load
 
 
-def _run_shell(console: Console, load: Callable[[], Shell]) -> int:
-    if not console.quitting:
-        shell = load()  # first: Ctrl-C during the import ends without a word
-        if console.session.state == "not-running":
-            console.note("'help' lists the commands; 'start' stops before the first action.")
-        shell.run()
-    return 0
-
-
 _EPILOG = """\
 examples:
   actiondbg mlir-opt in.mlir --canonicalize
@@ -244,7 +240,12 @@ def run(parser: LineParser[DebugOptions], argv: list[str]) -> int:
     ours, tool = parser.split(argv)
     options = parser.read(ours)
     if options.version:
-        return _print_version(tool)
+        from actiondbg.tool import find_tool
+
+        print(f"actiondbg {__version__}")
+        found = find_tool(tool[0] if tool else "mlir-opt")
+        print(f"tool {found.path}: LLVM {found.llvm() or 'unknown'}")
+        return 0
     if not tool:
         parser.error("the tool is missing: actiondbg [options] TOOL ARGS...")
     if "--" not in argv[: len(argv) - len(tool)]:
@@ -273,28 +274,21 @@ def _check_subcommand(parser: LineParser[DebugOptions], ours: list[str], tool: l
         )
 
 
-def _print_version(tool: list[str]) -> int:
-    from actiondbg.tool import find_tool
-
-    print(f"actiondbg {__version__}")
-    found = find_tool(tool[0] if tool else "mlir-opt")
-    print(f"tool {found.path}: LLVM {found.llvm() or 'unknown'}")
-    return 0
-
-
 # --- the session --------------------------------------------------------------
 
 
 def _debug(tool: list[str], options: DebugOptions) -> int:
     from actiondbg.session.session import launch
+    from actiondbg.tool.driver import is_driver
 
+    stdout = sys.stderr if options.json else "inherit"
     session = launch(
         tool,
         follow=options.follow,
         randomize=options.randomize,
         without=options.without,
         stdin=os.devnull if reads_stdin(options) else None,
-        stdout=_tool_stdout(options),
+        stdout=os.path.abspath(options.tool_stdout) if options.tool_stdout else stdout,
         stderr="inherit",
         skips=options.skips,
         edits=options.edits,
@@ -302,24 +296,12 @@ def _debug(tool: list[str], options: DebugOptions) -> int:
     for text in options.skip:
         session.skips.rules.add(*split_spec_and_condition(text))
     with session:
-        if not options.json:  # whose client gets the error as the answer to run
-            _check_tool(session)
+        # A tool that cannot be debugged is reported at once; a client of --json gets the error as
+        # the answer to run, and a driver needs the arguments that run may give.
+        if not options.json and not is_driver(session.target.argv):
+            _ = session.target.tool
         code = run_console(make_console(session, options, live=session), options)
     return _child_result(session, code) if options.return_child_result else code
-
-
-def _check_tool(session: Session) -> None:
-    """Raise LaunchError at once for a tool that cannot be debugged."""
-    from actiondbg.tool.driver import is_driver
-
-    if not is_driver(session.target.argv):  # which needs the arguments that run may give
-        _ = session.target.tool
-
-
-def _tool_stdout(options: DebugOptions) -> str | TextIO:
-    if options.tool_stdout:
-        return os.path.abspath(options.tool_stdout)
-    return sys.stderr if options.json else "inherit"
 
 
 def _child_result(session: Session, code: int) -> int:

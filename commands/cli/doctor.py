@@ -69,7 +69,12 @@ def run(parser: LineParser[DoctorOptions], argv: list[str]) -> int:
         if not options.tools:
             _print_absent(found)
     if options.report is not None:
-        _write_report(options.report, found)
+        from actiondbg.commands.interpreter.error_text import write_file
+        from actiondbg.commands.render.doctor import report_text
+        from actiondbg.doctor.build_report import make_report
+
+        write_file(options.report, report_text(make_report(found)))
+        print_notice(f"Report: {options.report}. Read it before you send it.")
     return 0 if found and all(each.is_usable for each in found) else 1
 
 
@@ -83,15 +88,6 @@ def _print_all(found: list[Examined], options: DoctorOptions) -> None:
 
         bare = [msgspec.structs.replace(each, facts=msgspec.UNSET) for each in found]
         print(msgspec.json.encode({"tools": bare}, enc_hook=str).decode())
-
-
-def _write_report(path: Path, found: list[Examined]) -> None:
-    from actiondbg.commands.interpreter.error_text import write_file
-    from actiondbg.commands.render.doctor import report_text
-    from actiondbg.doctor.build_report import make_report
-
-    write_file(path, report_text(make_report(found)))
-    print_notice(f"Report: {path}. Read it before you send it.")
 
 
 def _print_each(examined: Iterable[Examined]) -> list[Examined]:

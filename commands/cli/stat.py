@@ -174,16 +174,13 @@ def _write(measured: Measured, options: StatOptions, out: TextIO) -> None:
 
         with writing(options.plot):
             write_plot(measured.statistics, options.plot)
-    text = _text(measured, options)
+    if options.json:
+        text = json.dumps(measured.as_json(), ensure_ascii=False)
+    else:
+        from actiondbg.commands.render.quantities import stat_text
+
+        text = stat_text(measured, options.limit, tables=not options.no_tables)
     if options.output is not None:
         write_file(options.output, f"{text}\n")
     else:
         print(text, file=out)
-
-
-def _text(measured: Measured, options: StatOptions) -> str:
-    if options.json:
-        return json.dumps(measured.as_json(), ensure_ascii=False)
-    from actiondbg.commands.render.quantities import stat_text
-
-    return stat_text(measured, options.limit, tables=not options.no_tables)

@@ -404,15 +404,11 @@ def launch(options: LaunchRequestArguments, commands: CommandTable, show: Show) 
     if options.cwd is not None:
         os.chdir(options.cwd)  # relative names of files in commands are meant there
     if options.recording is not None:
-        return _open(options, options.recording, commands)
+        from actiondbg.recording.session import open_session
+
+        session = open_session(options.recording, partial=options.partial)
+        return Debuggee(session, None, options, commands, recorded=session)
     return _launch(options, options.tool or "", commands, show)
-
-
-def _open(options: LaunchRequestArguments, file: str, commands: CommandTable) -> Debuggee:
-    from actiondbg.recording.session import open_session
-
-    session = open_session(file, partial=options.partial)
-    return Debuggee(session, None, options, commands, recorded=session)
 
 
 def _launch(
@@ -422,6 +418,10 @@ def _launch(
     from actiondbg.session.session import launch as launch_session
     from actiondbg.tool.driver import is_driver
 
+    environment = None
+    if options.env:
+        merged = {**os.environ, **options.env}
+        environment = {name: value for name, value in merged.items() if value is not None}
     with contextlib.ExitStack() as kept:
         output = ProgramOutput(show)
         kept.callback(output.close)
@@ -430,7 +430,7 @@ def _launch(
             stdin=options.stdin or os.devnull,
             stdout=output.stdout,
             stderr=output.stderr,
-            env=_environment(options.env),
+            env=environment,
             skips=options.skips,
             edits=options.edits,
             follow=options.follow,
@@ -444,13 +444,6 @@ def _launch(
             _ = session.target.tool
         kept.pop_all()  # the debuggee closes them
     return Debuggee(session, session, options, commands, output)
-
-
-def _environment(changes: dict[str, str | None] | None) -> dict[str, str] | None:
-    if not changes:
-        return None
-    merged = {**os.environ, **changes}
-    return {name: value for name, value in merged.items() if value is not None}
 
 
 def attach(options: AttachRequestArguments, commands: CommandTable) -> Debuggee:

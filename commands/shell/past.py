@@ -218,17 +218,13 @@ def _failure_return(console: Console, attempts: PatternAttempts) -> FailureRetur
 def _operation_id(console: Console, where: str | None) -> int | None:
     """Return the id of an operation given as cursor, @ID or %SSA; None for a location."""
     if where == "cursor":
-        return _cursor_id(console)
+        id = console.session.cursor.get().unit.id
+        if id is None:
+            raise UsageError("The cursor is not on an operation: move it with 'cursor-parent'.")
+        return id
     if where is not None and where.startswith("%"):
         return console.session.cursor.operation_id(where)
     return values.operation_id(where) if where is not None and where.startswith("@") else None
-
-
-def _cursor_id(console: Console) -> int:
-    id = console.session.cursor.get().unit.id
-    if id is None:
-        raise UsageError("The cursor is not on an operation: move it with 'cursor-parent'.")
-    return id
 
 
 def _place(console: Console, where: str | None) -> str | None:

@@ -7,13 +7,14 @@ FAILED, NOT_STARTED = 1, 3  # exit codes
 
 _CLI = "actiondbg.commands.cli"
 _NAMES = (
-    *("annotate", "bisect", "compare", "cost", "dap", "doctor", "explain", "export", "lineage"),
-    *("lint", "log", "mcp", "query", "record", "report", "stat", "suite", "trace", "track"),
-    *("validate", "whatif"),
+    *("bisect", "compare", "cost", "dap", "doctor", "explain", "lineage", "lint", "log", "mcp"),
+    *("query", "record", "report", "stat", "suite", "trace", "track", "validate", "whatif"),
 )
 SUBCOMMANDS = {  # their modules, each with a function run or the one named
     **{name: f"{_CLI}.{name}" for name in _NAMES},
+    "annotate": f"{_CLI}.cost:annotate",
     "connect": f"{_CLI}.debug:connect_",
+    "export": f"{_CLI}.query:export_",
     "import": f"{_CLI}.imports",
     "kernels": f"{_CLI}.kernels.command_list",
     "kernels bisect": f"{_CLI}.kernels.bisect",

@@ -133,11 +133,11 @@ def _quoted(text: str) -> str:
 
 def _run_init(console: Console, interpreter: Interpreter, options: StartupOptions) -> bool:
     """Run the init scripts that exist and are trusted."""
-    from actiondbg.commands.interpreter import trusted_files as trust
     from actiondbg.commands.interpreter.interpreter import ScriptEnded
+    from actiondbg.commands.shell.scripts import InitScript, project_file, user_file
 
-    user, project = trust.user_file(), trust.project_file()
-    script = trust.InitScript(project) if project.is_file() and project != user else None
+    user, project = user_file(), project_file()
+    script = InitScript(project) if project.is_file() and project != user else None
     if options.trust and script is not None:
         script.trust()
     if options.nx:

@@ -35,7 +35,7 @@ from actiondbg.recording.dependencies import need_packages
 from actiondbg.recording.overwrite import check_output, check_overwritten
 
 if TYPE_CHECKING:
-    from actiondbg.commands.render.lineage.questions import LineageNames
+    from actiondbg.commands.render.lineage import LineageNames
     from actiondbg.lineage.lineage import Lineage
     from actiondbg.lineage.questions.reasons import Reasons
 
@@ -246,7 +246,7 @@ class _Answers:
 
     @property
     def _names(self) -> LineageNames:
-        from actiondbg.commands.render.lineage.questions import LineageNames
+        from actiondbg.commands.render.lineage import LineageNames
 
         return LineageNames(self._lineage)
 
@@ -261,7 +261,7 @@ class _Answers:
             print(line)
 
     def _kinds(self, glob: str) -> None:
-        from actiondbg.commands.render.lineage.questions import kinds_lines, kinds_object
+        from actiondbg.commands.render.lineage import kinds_lines, kinds_object
         from actiondbg.lineage.questions.groups import operations_of_kind
         from actiondbg.lineage.questions.kinds import kind_rows
 
@@ -272,7 +272,7 @@ class _Answers:
         self._put("kinds", kinds_object(rows), lambda: kinds_lines(rows, every))
 
     def _groups(self, kind: str, became: str) -> None:
-        from actiondbg.commands.render.lineage.questions import groups_lines, groups_object
+        from actiondbg.commands.render.lineage import groups_lines, groups_object
         from actiondbg.lineage.questions.groups import groups
 
         level = self._options.level or "operation"
@@ -315,7 +315,7 @@ class _Answers:
         write_file(path, draw(found, flows_title(found)))
 
     def _orphans(self) -> int:
-        from actiondbg.commands.render.lineage.questions import matrix_lines, matrix_object
+        from actiondbg.commands.render.lineage import matrix_lines, matrix_object
         from actiondbg.lineage.questions.matrix import matrix, unexplained
 
         options = self._options
@@ -346,7 +346,7 @@ class _Answers:
             FORMATS[path.suffix.removeprefix(".")](matrix_table(matrix).to_reader(), out)
 
     def _losses(self) -> int:
-        from actiondbg.commands.render.lineage.questions import losses_lines, losses_object
+        from actiondbg.commands.render.lineage import losses_lines, losses_object
         from actiondbg.lineage.questions.location_loss import location_losses
 
         if not self._lineage.is_recorded:

@@ -155,7 +155,7 @@ def _sections(source: Source, options: ReportOptions) -> tuple[list[str], str]:
         script = sankey_script()
     if options.cost is not None:
         from actiondbg.commands.cli.cost import modules_of
-        from actiondbg.commands.render.lineage.cost import cost_section
+        from actiondbg.commands.render.cost import cost_section
         from actiondbg.lineage.performance.cost import attribute
         from actiondbg.lineage.performance.profiles.file import read_profile
 

@@ -187,7 +187,7 @@ def _stage(lineage: Lineage, name: str | None) -> Stage:
 def _show(answers: list[TrackAnswer], *, as_json: bool) -> None:
     import msgspec
 
-    from actiondbg.commands.render.lineage.tracking import answer_lines
+    from actiondbg.commands.render.lineage import answer_lines
 
     for answer in answers:
         if as_json:

@@ -26,8 +26,7 @@ from actiondbg.session.debug_session import DebugSession
 from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
-    from actiondbg.commands.interpreter.aliases import AliasTable
-    from actiondbg.commands.interpreter.declaration import Command, Parsed
+    from actiondbg.commands.interpreter.declaration import AliasTable, Command, Parsed
     from actiondbg.commands.render.bisection import Report
     from actiondbg.process.stop import Stop
     from actiondbg.recording.session.session import RecordedSession

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, cast
 
 import msgspec
 
-from actiondbg.commands.interpreter.aliases import AliasTable
 from actiondbg.commands.interpreter.completers import Typed, breakpoint_numbers, matching
-from actiondbg.commands.interpreter.declaration import Command, CommandTable, Parsed
+from actiondbg.commands.interpreter.declaration import AliasTable, Command, CommandTable, Parsed
 from actiondbg.commands.interpreter.error_text import message_of
 from actiondbg.commands.interpreter.help import (
     ALL,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from actiondbg.commands.render import (
     bisection,
     ir,
+    lineage,
     outcomes,
     past,
     status,
@@ -15,13 +16,12 @@ from actiondbg.commands.render import (
     whatif,
 )
 from actiondbg.commands.render.legalization import explanation_text as legalization
-from actiondbg.commands.render.lineage import tracking
 from actiondbg.commands.render.renderer import RenderContext, Renderer
 from actiondbg.commands.render.terminal.output import Redirect
 
 _TOPICS = (
-    *(bisection, ir, legalization, outcomes, past, status, stop, time_travel),
-    *(tracking, units, validation, whatif),
+    *(bisection, ir, legalization, lineage, outcomes, past, status, stop, time_travel),
+    *(units, validation, whatif),
 )
 _RENDERERS = {each.kind: each for topic in _TOPICS for each in topic.RENDERERS}
 

@@ -46,18 +46,13 @@ class Place(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @classmethod
     def of(cls, stop: Stop) -> Place:
+        shared = ("when", "reason", "ordinal", "tag", "name", "location", "status")
         return cls(
-            when=stop.when,
-            reason=stop.reason,
-            ordinal=stop.ordinal,
-            tag=stop.tag,
-            name=stop.name,
+            **{name: getattr(stop, name) for name in shared},
             operation=stop.id,
-            location=stop.location,
             outcome=stop.outcome.result if stop.outcome else None,
             changes=stop.change_count,
             breakpoints=list(stop.breakpoints),
-            status=stop.status,
         )
 
 

@@ -139,28 +139,28 @@ def progress_display(err: TextIO, quiet: bool = False) -> Generator[Report | Non
     elif quiet:
         yield None
     else:
-        yield _Lines(err).report
+        yield _lines(err)
 
 
-class _Lines:
-    """Progress as lines: one for each verdict and each note."""
+def _lines(out: TextIO) -> Report:
+    """Return a callback that prints a line for each verdict and each note."""
+    last, trials = "", 0
 
-    def __init__(self, out: TextIO) -> None:
-        self._out = out
-        self._last = ""
-        self._trials = 0
+    def show(line: str) -> None:
+        nonlocal last
+        if line != last:
+            print(f"bisect: {line}", file=out, flush=True)
+        last = line
 
-    def report(self, progress: Progress) -> None:
+    def report(progress: Progress) -> None:
+        nonlocal trials
         if progress.note:
-            self._print(progress.note)
-        if progress.trials != self._trials:
-            self._trials = progress.trials
-            self._print(progress_words(progress))
+            show(progress.note)
+        if progress.trials != trials:
+            trials = progress.trials
+            show(progress_words(progress))
 
-    def _print(self, line: str) -> None:
-        if line != self._last:
-            print(f"bisect: {line}", file=self._out, flush=True)
-        self._last = line
+    return report
 
 
 @contextlib.contextmanager

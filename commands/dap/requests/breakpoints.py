@@ -111,14 +111,7 @@ def set_function_breakpoints(
     """Replace the breakpoints by name: each name is what the command ``break`` takes, a SPEC with
     options.
     """
-    wanted = [
-        Wanted(
-            line=f"break {each.name}",
-            condition=each.condition or None,
-            hit_condition=each.hit_condition or None,
-        )
-        for each in arguments.breakpoints
-    ]
+    wanted = [_wanted(f"break {each.name}", each) for each in arguments.breakpoints]
     return SetBreakpointsResponse(breakpoints=_replace(client, "function", wanted))
 
 
@@ -196,20 +189,20 @@ def set_data_breakpoints(
 ) -> SetBreakpointsResponse:
     """Replace the watches."""
     wanted = [
-        Wanted(
-            line=f"watch {each.data_id}",
-            condition=each.condition or None,
-            hit_condition=each.hit_condition or None,
-            cannot=f"Reads are not observed: {each.data_id!r} can be watched for changes."
-            if each.access_type == "read"
-            else None,
-        )
+        Wanted(cannot=f"Reads are not observed: {each.data_id!r} can be watched for changes.")
+        if each.access_type == "read"
+        else _wanted(f"watch {each.data_id}", each)
         for each in arguments.breakpoints
     ]
     return SetBreakpointsResponse(breakpoints=_replace(client, "data", wanted))
 
 
 # --- helpers ------------------------------------------------------------------------
+
+
+def _wanted(line: str, asked: FunctionBreakpoint | DataBreakpoint) -> Wanted:
+    condition, hit_condition = asked.condition or None, asked.hit_condition or None
+    return Wanted(line=line, condition=condition, hit_condition=hit_condition)
 
 
 def _replace(client: Client, group: str, wanted: Sequence[Wanted]) -> list[Breakpoint]:

@@ -14,17 +14,9 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 from actiondbg import __version__
 from actiondbg.breakpoints.spec import split_spec_and_condition
 from actiondbg.commands import FAILED, NOT_STARTED, SUBCOMMANDS
+from actiondbg.commands.cli import line_parser
 from actiondbg.commands.cli.child_process import exit_code
-from actiondbg.commands.cli.line_parser import (
-    Follow,
-    LineParser,
-    NoColor,
-    Partial,
-    Randomize,
-    Without,
-    names_recording,
-    subcommand,
-)
+from actiondbg.commands.cli.line_parser import LineParser, names_recording, subcommand
 from actiondbg.commands.interpreter.options import Options, flag, option, positional
 from actiondbg.errors import LaunchError
 from actiondbg.support.executables import which
@@ -60,7 +52,7 @@ class StartupOptions(Options):
     keep_going: bool = flag(help="continue after failing commands")
     nx: bool = flag("-nx", help="do not run .actiondbginit")
     trust: bool = flag(help="trust ./.actiondbginit, now and later")
-    no_color: NoColor = False
+    no_color: line_parser.NoColor = False
 
 
 def is_interactive(options: StartupOptions) -> bool:
@@ -222,9 +214,9 @@ exit status: 0 all commands succeeded, 1 a command failed, 2 bad usage,
 
 class DebugOptions(StartupOptions):
     return_child_result: bool = flag(help="exit with the tool's status")
-    follow: Follow = None
-    randomize: Randomize = False
-    without: Without = ()
+    follow: line_parser.Follow = None
+    randomize: line_parser.Randomize = False
+    without: line_parser.Without = ()
     skips: str | None = option("FILE", help="load skips written by 'save skips'")
     skip: tuple[str, ...] = option(
         "SPEC", help="skip every action that matches SPEC, as 'set skip' does; may be repeated"
@@ -359,7 +351,7 @@ exit status: 0 all commands succeeded, 1 a command failed or the file is not a r
 
 
 class OpenOptions(StartupOptions):
-    partial: Partial = False
+    partial: line_parser.Partial = False
     file: str = positional("RUN.adbrec", help="a recording of 'actiondbg record'")
 
 

@@ -10,13 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from actiondbg.commands import FAILED
-from actiondbg.commands.cli.line_parser import (
-    LineParser,
-    Partial,
-    file_or_stdout,
-    names_recording,
-    subcommand,
-)
+from actiondbg.commands.cli import line_parser
+from actiondbg.commands.cli.line_parser import LineParser, names_recording, subcommand
 from actiondbg.commands.cli.lineage_source import (
     Dumps,
     Remap,
@@ -98,11 +93,15 @@ class LineageOptions(Options):
         help="of an answer to SQL; by default from the suffix of FILE"
     )
     output: Path | None = option(
-        "-o", "--output", "FILE", help="write the answer to SQL to a file", parse=file_or_stdout
+        "-o",
+        "--output",
+        "FILE",
+        help="write the answer to SQL to a file",
+        parse=line_parser.file_or_stdout,
     )
     all: bool = flag(help="list everything, not only the first of each")
     json: bool = flag(help="print one JSON object")
-    partial: Partial = False
+    partial: line_parser.Partial = False
 
     @property
     def asks_orphans(self) -> bool:

@@ -11,14 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from actiondbg.commands import FAILED
+from actiondbg.commands.cli import line_parser
 from actiondbg.commands.cli.child_process import print_cut
-from actiondbg.commands.cli.line_parser import (
-    Follow,
-    LineParser,
-    Partial,
-    names_recording,
-    subcommand,
-)
+from actiondbg.commands.cli.line_parser import LineParser, names_recording, subcommand
 from actiondbg.commands.interpreter.error_text import write_file
 from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.interpreter.values import positive
@@ -75,8 +70,8 @@ class LintOptions(Options):
     output: Path | None = option("-o", "--output", "FILE", help="write the result to a file")
     baseline: Path | None = option("FILE", help="leave out the findings of this file")
     write_baseline: Path | None = option("FILE", help="write all findings as a baseline")
-    partial: Partial = False
-    follow: Follow = None
+    partial: line_parser.Partial = False
+    follow: line_parser.Follow = None
 
 
 @subcommand("lint", "[options] (-- TOOL ARGS... | RUN.adbrec... | SUITE)", LintOptions, _EPILOG)

@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, NamedTuple
 
+from actiondbg.commands.cli import line_parser
 from actiondbg.commands.cli.child_process import (
     forward_interrupts,
     print_cut,
@@ -18,17 +19,7 @@ from actiondbg.commands.cli.child_process import (
     wait_and_import,
     without_context,
 )
-from actiondbg.commands.cli.line_parser import (
-    SUFFIX,
-    Follow,
-    LineParser,
-    NoColor,
-    Partial,
-    Randomize,
-    Skip,
-    file_or_stdout,
-    subcommand,
-)
+from actiondbg.commands.cli.line_parser import SUFFIX, LineParser, subcommand
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.render.terminal.output import color_allowed, paged, print_notice
@@ -134,7 +125,7 @@ class LogOptions(Options):
         "--output",
         "FILE",
         help="write the log to a file, while the tool runs",
-        parse=file_or_stdout,
+        parse=line_parser.file_or_stdout,
     )
     filter: tuple[str, ...] = option(
         "SPEC", help="only actions that match a SPEC [if EXPR] of 'break'; repeatable: any of them"
@@ -154,11 +145,11 @@ class LogOptions(Options):
     json: bool = flag(help="print one JSON object an action, with all fields")
     upstream_format: bool = flag(help="print exactly what --log-actions-to of mlir-opt prints")
     tool_stdout: str | None = option("FILE", help="redirect the standard output of the tool")
-    partial: Partial = False
-    follow: Follow = None
-    randomize: Randomize = False
-    skip: Skip = ()
-    no_color: NoColor = False
+    partial: line_parser.Partial = False
+    follow: line_parser.Follow = None
+    randomize: line_parser.Randomize = False
+    skip: line_parser.Skip = ()
+    no_color: line_parser.NoColor = False
 
 
 @subcommand("log", "[options] (-- TOOL ARGS... | RUN.adbrec)", LogOptions, _EPILOG)

@@ -8,21 +8,13 @@ from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from actiondbg.commands.cli import line_parser
 from actiondbg.commands.cli.child_process import (
     print_ending,
     print_incomplete,
     without_context,
 )
-from actiondbg.commands.cli.line_parser import (
-    SUFFIX,
-    Follow,
-    LineParser,
-    Quiet,
-    Randomize,
-    Skip,
-    Without,
-    subcommand,
-)
+from actiondbg.commands.cli.line_parser import SUFFIX, LineParser, subcommand
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.render.terminal.output import print_notice
@@ -70,11 +62,11 @@ class RecordOptions(Options):
     checks: bool = flag(
         help="check that patterns keep the rules of rewriting, in one thread; see actiondbg lint"
     )
-    quiet: Quiet = False
-    follow: Follow = None
-    randomize: Randomize = False
-    without: Without = ()
-    skip: Skip = ()
+    quiet: line_parser.Quiet = False
+    follow: line_parser.Follow = None
+    randomize: line_parser.Randomize = False
+    without: line_parser.Without = ()
+    skip: line_parser.Skip = ()
 
 
 @subcommand("record", "[options] -- TOOL ARGS...", RecordOptions, _EPILOG)

@@ -6,16 +6,9 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from actiondbg.commands.cli import line_parser
 from actiondbg.commands.cli.child_process import Source, open_source, print_cut
-from actiondbg.commands.cli.line_parser import (
-    Follow,
-    LineParser,
-    Partial,
-    Quiet,
-    Randomize,
-    Skip,
-    subcommand,
-)
+from actiondbg.commands.cli.line_parser import LineParser, subcommand
 from actiondbg.commands.interpreter.error_text import write_file
 from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.render.terminal.output import print_notice
@@ -78,11 +71,11 @@ class ReportOptions(Options):
         "FILE[=STAGE]", help="of --cost: the file to which debug info points"
     )
     lineage: bool = flag(help="record what operations became, which the page then shows")
-    partial: Partial = False
-    quiet: Quiet = False
-    follow: Follow = None
-    randomize: Randomize = False
-    skip: Skip = ()
+    partial: line_parser.Partial = False
+    quiet: line_parser.Quiet = False
+    follow: line_parser.Follow = None
+    randomize: line_parser.Randomize = False
+    skip: line_parser.Skip = ()
 
 
 @subcommand("report", "[options] (RUN.adbrec | -- TOOL ARGS...)", ReportOptions, _EPILOG)

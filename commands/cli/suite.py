@@ -12,17 +12,9 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from actiondbg.commands import FAILED
+from actiondbg.commands.cli import line_parser
 from actiondbg.commands.cli.child_process import exit_code
-from actiondbg.commands.cli.line_parser import (
-    Follow,
-    LineParser,
-    Quiet,
-    Randomize,
-    Without,
-    group_epilog,
-    run_group,
-    subcommand,
-)
+from actiondbg.commands.cli.line_parser import LineParser, subcommand
 from actiondbg.commands.interpreter.error_text import write_file
 from actiondbg.commands.interpreter.options import NoOptions, Options, flag, option, positional
 from actiondbg.commands.interpreter.values import positive, share
@@ -47,11 +39,14 @@ COMMANDS = {  # in the order of use, with what they do
 
 
 @subcommand(
-    "suite", "COMMAND [options]", NoOptions, group_epilog("suite", COMMANDS, "docs/suites.md")
+    "suite",
+    "COMMAND [options]",
+    NoOptions,
+    line_parser.group_epilog("suite", COMMANDS, "docs/suites.md"),
 )
 def run(parser: LineParser[NoOptions], argv: list[str]) -> int:
     """Record all runs of a test suite, and ask about all of them."""
-    return run_group(parser, argv, "suite", COMMANDS)
+    return line_parser.run_group(parser, argv, "suite", COMMANDS)
 
 
 _RECORD_EPILOG = """\
@@ -93,10 +88,10 @@ class RecordOptions(Options):
     ir: IRDetail = option(
         default="none", help="record IR as actiondbg record does; none by default"
     )
-    quiet: Quiet = False
-    follow: Follow = None
-    randomize: Randomize = False
-    without: Without = ()
+    quiet: line_parser.Quiet = False
+    follow: line_parser.Follow = None
+    randomize: line_parser.Randomize = False
+    without: line_parser.Without = ()
     dask: str | None = option("ADDRESS", help="record shards of lit on a Dask cluster")
     shards: int | None = option(
         "N", help="with --dask the number of shards (that of the workers)", parse=positive

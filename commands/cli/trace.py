@@ -10,6 +10,7 @@ from collections.abc import Generator
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from actiondbg.commands.cli import line_parser
 from actiondbg.commands.cli.child_process import (
     forward_interrupts,
     print_cut,
@@ -17,16 +18,7 @@ from actiondbg.commands.cli.child_process import (
     print_others,
     without_context,
 )
-from actiondbg.commands.cli.line_parser import (
-    SUFFIX,
-    Follow,
-    LineParser,
-    Partial,
-    Quiet,
-    Randomize,
-    Skip,
-    subcommand,
-)
+from actiondbg.commands.cli.line_parser import SUFFIX, LineParser, subcommand
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Options, option
 from actiondbg.commands.render.terminal.output import print_notice
@@ -88,11 +80,11 @@ class TraceOptions(Options):
         help="only actions that match a SPEC [if EXPR] of 'break', and their parents; "
         "repeatable: any of them",
     )
-    partial: Partial = False
-    quiet: Quiet = False
-    follow: Follow = None
-    randomize: Randomize = False
-    skip: Skip = ()
+    partial: line_parser.Partial = False
+    quiet: line_parser.Quiet = False
+    follow: line_parser.Follow = None
+    randomize: line_parser.Randomize = False
+    skip: line_parser.Skip = ()
 
 
 @subcommand("trace", "-o FILE [options] (RUN.adbrec | -- TOOL ARGS...)", TraceOptions, _EPILOG)

@@ -12,15 +12,9 @@ import threading
 from collections.abc import Callable, Generator, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
+from actiondbg.commands.dap import protocol
 from actiondbg.commands.dap.documents import IRDocuments
-from actiondbg.commands.dap.protocol import (
-    Arguments,
-    EventBody,
-    ProgressEndEvent,
-    ProgressStartEvent,
-    ProgressUpdateEvent,
-    StoppedEvent,
-)
+from actiondbg.commands.dap.protocol import Arguments
 from actiondbg.commands.interpreter.console import Console
 from actiondbg.commands.interpreter.declaration import Permission, Permissions
 from actiondbg.commands.interpreter.interpreter import Interpreter, Lines
@@ -117,7 +111,7 @@ class RequestProgress(ProgressLine):
         number: the number of the request, which is also that of its progress.
     """
 
-    def __init__(self, send: Callable[[EventBody], None], number: int, title: str) -> None:
+    def __init__(self, send: Callable[[protocol.EventBody], None], number: int, title: str) -> None:
         super().__init__(io.StringIO(), enabled=False)
         self._send = send
         self._number = number
@@ -132,7 +126,7 @@ class RequestProgress(ProgressLine):
         self._timer.cancel()
         with self._events:
             if self._is_shown:
-                self._send(ProgressEndEvent(progress_id=str(self._number)))
+                self._send(protocol.ProgressEndEvent(progress_id=str(self._number)))
             self._is_shown, self._is_over = False, True
 
     def change(self, text: str) -> None:
@@ -149,7 +143,7 @@ class RequestProgress(ProgressLine):
                 return
             self._is_shown = True
             self._send(
-                ProgressStartEvent(
+                protocol.ProgressStartEvent(
                     progress_id=str(self._number),
                     title=self._title,
                     request_id=self._number,
@@ -162,7 +156,9 @@ class RequestProgress(ProgressLine):
             if self._is_shown:
                 number = str(self._number)
                 self._send(
-                    ProgressUpdateEvent(progress_id=number, message=message, percentage=percentage)
+                    protocol.ProgressUpdateEvent(
+                        progress_id=number, message=message, percentage=percentage
+                    )
                 )
 
 
@@ -483,7 +479,7 @@ def thread_number(stop: Stop | None) -> int:
     return int(name[1:]) + 1
 
 
-def stopped_event(stop: Stop, by: str) -> StoppedEvent:
+def stopped_event(stop: Stop, by: str) -> protocol.StoppedEvent:
     """Return the event of a stop.
 
     Args:
@@ -496,7 +492,7 @@ def stopped_event(stop: Stop, by: str) -> StoppedEvent:
     elif stop.reason == "until" and by.partition(" ")[0] != "goto":
         reason = "step"
     first, _, rest = str(stop).partition("\n")
-    return StoppedEvent(
+    return protocol.StoppedEvent(
         reason=reason,
         description=first,
         text=rest.strip() or None,

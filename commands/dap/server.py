@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import msgspec
 
+from actiondbg.commands.dap import protocol
 from actiondbg.commands.dap.breakpoint_groups import BreakpointGroups
 from actiondbg.commands.dap.connection import Connection
 from actiondbg.commands.dap.debuggee import (
@@ -26,23 +27,7 @@ from actiondbg.commands.dap.debuggee import (
 )
 from actiondbg.commands.dap.declaration import PREFIX, Handler
 from actiondbg.commands.dap.in_flight import NO_HANDLER, InFlight, Waiting
-from actiondbg.commands.dap.protocol import (
-    Arguments,
-    BreakpointEvent,
-    Category,
-    CursorMovedEvent,
-    ErrorResponse,
-    EventBody,
-    ExitedEvent,
-    IncomingMessage,
-    InvalidatedEvent,
-    Message,
-    OutputEvent,
-    ProcessEvent,
-    StartDebuggingRequestArguments,
-    StoppedEvent,
-    TerminatedEvent,
-)
+from actiondbg.commands.dap.protocol import Arguments
 from actiondbg.commands.interpreter.error_text import message_of
 from actiondbg.commands.interpreter.internal_error import as_reported
 from actiondbg.errors import ActiondbgError, NotStopped, ToolGone, UsageError
@@ -59,7 +44,8 @@ if TYPE_CHECKING:
 _SIGNALLED = 128
 _ENDING = (signal.SIGTERM, signal.SIGHUP)
 _PATIENCE_SECONDS = 15.0  # for an editor to start a child session
-_GONE = IncomingMessage(seq=0, type="response", success=False)  # a client, or its child session
+# Of a client that is gone, or of its child session.
+_GONE = protocol.IncomingMessage(seq=0, type="response", success=False)
 
 
 class InitializeRequestArguments(Arguments, frozen=True):
@@ -97,12 +83,12 @@ class Client:
             raise UsageError("Nothing is debugged: send 'launch' or 'attach' first.")
         return found
 
-    def send(self, body: EventBody) -> None:
+    def send(self, body: protocol.EventBody) -> None:
         self.connection.send_event(body.event, body)
 
-    def show(self, category: Category, text: str) -> None:
+    def show(self, category: protocol.Category, text: str) -> None:
         if text:
-            self.send(OutputEvent(category=category, output=text))
+            self.send(protocol.OutputEvent(category=category, output=text))
 
     # Lines and columns count from 1 here, and as the client wants on the wire.
 
@@ -215,7 +201,9 @@ class ChildSessions:
             "token": self._token,
             "debugServer": self._listen(),
         }
-        arguments = StartDebuggingRequestArguments(configuration=configuration, request="attach")
+        arguments = protocol.StartDebuggingRequestArguments(
+            configuration=configuration, request="attach"
+        )
         root.connection.send_request("startDebugging", arguments)
 
     def _listen(self) -> int:
@@ -265,7 +253,7 @@ class Server:
     def add_client(self, reader: BinaryIO, writer: BinaryIO, *, is_child: bool = False) -> None:
         """Begin to serve a client, or the client of a child session."""
 
-        def receive(message: IncomingMessage | None) -> None:
+        def receive(message: protocol.IncomingMessage | None) -> None:
             self._receive(client, message)
 
         connection = Connection(reader, writer, receive)
@@ -313,7 +301,7 @@ class Server:
 
     # --- messages, in the thread that reads -------------------------------------
 
-    def _receive(self, client: Client, message: IncomingMessage | None) -> None:
+    def _receive(self, client: Client, message: protocol.IncomingMessage | None) -> None:
         if message is None and client.is_child:
             self.in_flight.add(Request(_GONE, NO_HANDLER, client=client))
         elif message is None:
@@ -408,7 +396,9 @@ class Server:
     def _refuse(self, request: Request, text: str, error: Exception | None = None) -> None:
         # A word that clients know, and the sentence for the user.
         word = "notStopped" if isinstance(error, NotStopped) else text
-        body = ErrorResponse(error=Message(id=1, format=text.replace("{", "(").replace("}", ")")))
+        body = protocol.ErrorResponse(
+            error=protocol.Message(id=1, format=text.replace("{", "(").replace("}", ")"))
+        )
         request.client.connection.respond(request.message, body, error=word)
 
     # --- stops ------------------------------------------------------------------
@@ -466,7 +456,7 @@ class Server:
             return
         debuggee.handles.clear()
         for changed in self.breakpoints.changed(debuggee):
-            client.send(BreakpointEvent(reason="changed", breakpoint=changed.reported))
+            client.send(protocol.BreakpointEvent(reason="changed", breakpoint=changed.reported))
         if stop.when == "exit" and (debuggee.live is None or debuggee.live.way_on is None):
             self._announce_end(client, debuggee, stop)
             return
@@ -483,8 +473,10 @@ class Server:
             return self._root
         processes = debuggee.live.processes
         for child, status in self.children.ended(processes):
-            child.send(ExitedEvent(exit_code=status if status >= 0 else _SIGNALLED - status))
-            child.send(TerminatedEvent())
+            child.send(
+                protocol.ExitedEvent(exit_code=status if status >= 0 else _SIGNALLED - status)
+            )
+            child.send(protocol.TerminatedEvent())
         found = [each for each in processes if each.name == stop.process]
         return self.children.owner(self._root, found[0]) if found else self._root
 
@@ -504,16 +496,16 @@ class Server:
         for each in debuggee.live.processes:
             if each.name == stop.process:
                 name = f"{each.name}: {shlex.join(each.command)}"
-                client.send(ProcessEvent(name=name, system_process_id=each.pid))
+                client.send(protocol.ProcessEvent(name=name, system_process_id=each.pid))
 
     def _announce_end(self, client: Client, debuggee: Debuggee, stop: Stop) -> None:
         self._owner(debuggee, stop)
         client = self._root
         status = stop.status or 0
-        client.send(ExitedEvent(exit_code=status if status >= 0 else _SIGNALLED - status))
+        client.send(protocol.ExitedEvent(exit_code=status if status >= 0 else _SIGNALLED - status))
         if debuggee.configuration.stop_at_end:
             client.send(
-                StoppedEvent(
+                protocol.StoppedEvent(
                     reason="exit",
                     description=stop.message,
                     thread_id=thread_number(stop),
@@ -527,7 +519,7 @@ class Server:
         """Announce the end of the debug session, once."""
         if not self.is_terminated:
             self.is_terminated = True
-            client.send(TerminatedEvent())
+            client.send(protocol.TerminatedEvent())
 
     def _announce_cursor(self, client: Client, debuggee: Debuggee) -> None:
         if debuggee.session.state != "stopped":
@@ -536,9 +528,9 @@ class Server:
         if cursor == self._cursor:
             return
         self._cursor = cursor
-        client.send(CursorMovedEvent(operation=cursor))
+        client.send(protocol.CursorMovedEvent(operation=cursor))
         if client.info.supports_invalidated_event:
-            client.send(InvalidatedEvent(areas=["variables"]))
+            client.send(protocol.InvalidatedEvent(areas=["variables"]))
 
     def _cursor_of(self, debuggee: Debuggee) -> int | None:
         try:

@@ -6,6 +6,7 @@ import os
 import shlex
 from collections.abc import Callable
 
+from actiondbg.commands.dap import protocol
 from actiondbg.commands.dap.debuggee import (
     AttachRequestArguments,
     Configuration,
@@ -15,15 +16,7 @@ from actiondbg.commands.dap.debuggee import (
     launch,
 )
 from actiondbg.commands.dap.declaration import CAPABILITIES, request
-from actiondbg.commands.dap.protocol import (
-    Arguments,
-    Body,
-    GotoTarget,
-    InitializedEvent,
-    NoArguments,
-    ProcessEvent,
-    SourceArgument,
-)
+from actiondbg.commands.dap.protocol import Arguments, Body, NoArguments
 from actiondbg.commands.dap.requests.breakpoints import actions_of_line
 from actiondbg.commands.dap.server import Client, InitializeRequestArguments
 from actiondbg.errors import UsageError
@@ -53,7 +46,7 @@ def attach_(client: Client, arguments: AttachRequestArguments) -> None:
     """
     if arguments.process is not None:
         client.server.children.adopt(client, arguments.process, arguments.token)
-        client.send(InitializedEvent())
+        client.send(protocol.InitializedEvent())
         return
     _check_new(client)
     _begin(client, attach(arguments, client.server.commands), arguments)
@@ -70,8 +63,10 @@ def _begin(client: Client, debuggee: Debuggee, configuration: Configuration) -> 
     client.server.debuggee = debuggee
     argv = debuggee.session.target.argv
     name = shlex.join([os.path.basename(argv[0]), *argv[1:]]) if argv else "program"
-    client.send(ProcessEvent(name=name, is_local_process=True, start_method=debuggee.start_method))
-    client.send(InitializedEvent())
+    client.send(
+        protocol.ProcessEvent(name=name, is_local_process=True, start_method=debuggee.start_method)
+    )
+    client.send(protocol.InitializedEvent())
     if configuration.init_commands:
         done = debuggee.execute(configuration.init_commands)
         client.show("console", done.text)
@@ -247,13 +242,13 @@ def goto_place(client: Client, arguments: PlaceArguments) -> str:
 
 
 class GotoTargetsArguments(Arguments, frozen=True):
-    source: SourceArgument
+    source: protocol.SourceArgument
     line: int
     column: int | None = None
 
 
 class GotoTargetsResponse(Body):
-    targets: list[GotoTarget]
+    targets: list[protocol.GotoTarget]
 
 
 _MOST_TARGETS = 50
@@ -269,7 +264,7 @@ def goto_targets(client: Client, arguments: GotoTargetsArguments) -> GotoTargets
     )
     return GotoTargetsResponse(
         targets=[
-            GotoTarget(id=each.ordinal, label=each.title, line=arguments.line)
+            protocol.GotoTarget(id=each.ordinal, label=each.title, line=arguments.line)
             for each in found.actions
         ]
     )

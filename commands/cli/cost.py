@@ -7,14 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from actiondbg.commands.cli import lineage_source
 from actiondbg.commands.cli.line_parser import LineParser, Partial, file_or_stdout, subcommand
-from actiondbg.commands.cli.lineage_source import (
-    Dumps,
-    Remap,
-    opened_lineage,
-    source_words,
-    split_tool,
-)
 from actiondbg.commands.interpreter.error_text import write_file
 from actiondbg.commands.interpreter.options import Options, flag, option, positional
 from actiondbg.commands.interpreter.values import positive
@@ -45,8 +39,8 @@ docs/lineage.md explains how time is attributed.
 class CostOptions(Options):
     profile: Path = positional("PROFILE", help="the profile; - for standard input")
     recording: str | None = positional("RUN.adbrec", help="made with actiondbg record --lineage")
-    dumps: Dumps = ()
-    remap: Remap = ()
+    dumps: lineage_source.Dumps = ()
+    remap: lineage_source.Remap = ()
     module: tuple[str, ...] = option(
         "FILE[=STAGE]",
         help="debug info points to the lines of FILE, a module of the last or another stage, "
@@ -69,7 +63,7 @@ class CostOptions(Options):
 )
 def run(parser: LineParser[CostOptions], argv: list[str]) -> int:
     """Print the run-time cost of each operation of the input: a profile joined with a lineage."""
-    ours, tool = split_tool(argv)
+    ours, tool = lineage_source.split_tool(argv)
     options = parser.read_intermixed(ours)
     need_packages("actiondbg cost")
     from actiondbg.commands.render.cost import cost_lines, cost_object, cost_page
@@ -79,9 +73,9 @@ def run(parser: LineParser[CostOptions], argv: list[str]) -> int:
     with parser.reported_usage():
         if options.html is not None:
             check_overwritten(options.html)
-        source = source_words(options.recording, tool)
+        source = lineage_source.source_words(options.recording, tool)
         profile = read_profile(options.profile)
-        with opened_lineage(
+        with lineage_source.opened_lineage(
             source,
             options.dumps,
             remap=options.remap,
@@ -135,8 +129,8 @@ exit status: 0 success, 1 error, 2 bad usage. docs/lineage.md explains how perf 
 
 class AnnotateOptions(Options):
     recording: str | None = positional("RUN.adbrec", help="made with actiondbg record --lineage")
-    dumps: Dumps = ()
-    remap: Remap = ()
+    dumps: lineage_source.Dumps = ()
+    remap: lineage_source.Remap = ()
     output: Path | None = option(
         "-o",
         "--output",
@@ -168,16 +162,16 @@ class AnnotateOptions(Options):
 )
 def annotate(parser: LineParser[AnnotateOptions], argv: list[str]) -> int:
     """Print the final module with the origin of each operation, as a comment and a location."""
-    ours, tool = split_tool(argv)
+    ours, tool = lineage_source.split_tool(argv)
     options = parser.read_intermixed(ours)
     if options.loc_only and options.comments_only:
         parser.error("--loc-only and --comments-only exclude each other")
     need_packages("actiondbg annotate")
 
     with parser.reported_usage():
-        source = source_words(options.recording, tool)
+        source = lineage_source.source_words(options.recording, tool)
         after = _stage_of_tool(options) if tool else None
-        with opened_lineage(
+        with lineage_source.opened_lineage(
             source,
             options.dumps,
             remap=options.remap,

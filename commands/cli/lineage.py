@@ -10,16 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from actiondbg.commands import FAILED
-from actiondbg.commands.cli import line_parser
+from actiondbg.commands.cli import line_parser, lineage_source
 from actiondbg.commands.cli.line_parser import LineParser, names_recording, subcommand
-from actiondbg.commands.cli.lineage_source import (
-    Dumps,
-    Remap,
-    chosen_operations,
-    opened_lineage,
-    source_words,
-    split_tool,
-)
 from actiondbg.commands.cli.query import AnswerFormat, print_answer
 from actiondbg.commands.interpreter.error_text import write_file, writing
 from actiondbg.commands.interpreter.options import Options, flag, option, positional
@@ -55,8 +47,8 @@ answers.
 
 class LineageOptions(Options):
     words: tuple[str, ...] = positional("RUN.adbrec", help="a recording, then SQL if it is asked")
-    dumps: Dumps = ()
-    remap: Remap = ()
+    dumps: lineage_source.Dumps = ()
+    remap: lineage_source.Remap = ()
     kinds: str | None = option("GLOB", help="show what the operations of each kind became")
     kind: str | None = option("GLOB", help="group the operations of a kind; needs --became")
     became: str | None = option("GLOB", help="by whether they became this kind at any time")
@@ -133,13 +125,13 @@ class LineageOptions(Options):
 )
 def run(parser: LineParser[LineageOptions], argv: list[str]) -> int:
     """Answer questions about what the operations of a program became."""
-    ours, tool = split_tool(argv)
+    ours, tool = lineage_source.split_tool(argv)
     options = parser.read_intermixed(ours)
     with parser.reported_usage():
         source, sql = _split(options, tool)
         _check(options, [*source, *options.dumps], sql)
     need_packages("actiondbg lineage")
-    with opened_lineage(
+    with lineage_source.opened_lineage(
         source,
         options.dumps,
         remap=options.remap,
@@ -165,7 +157,7 @@ def _split(options: LineageOptions, tool: list[str]) -> tuple[list[str], str]:
     words = list(options.words)
     source = tool
     if not tool and words and (names_recording(words) or not options.dumps):
-        source = source_words(words.pop(0), tool)
+        source = lineage_source.source_words(words.pop(0), tool)
     if len(words) > 1:
         raise UsageError(f"{words[1]!r} is one word too many: quote the SQL as one word.")
     if not source and not options.dumps:
@@ -287,7 +279,7 @@ class _Answers:
         options = self._options
         first, last = self._lineage.stages[0], self._lineage.stages[-1]
         source, target = (last, first) if options.back else (first, last)
-        operations = chosen_operations(self._lineage, source, options.of)
+        operations = lineage_source.chosen_operations(self._lineage, source, options.of)
         tracking = self._lineage.track(operations, target, exact=options.exact)
         if options.level is not None and not options.back:
             tracking = rolled_up(tracking, options.level)

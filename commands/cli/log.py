@@ -10,15 +10,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, NamedTuple
 
-from actiondbg.commands.cli import line_parser
-from actiondbg.commands.cli.child_process import (
-    forward_interrupts,
-    print_cut,
-    print_ending,
-    print_others,
-    wait_and_import,
-    without_context,
-)
+from actiondbg.commands.cli import child_process, line_parser
 from actiondbg.commands.cli.line_parser import SUFFIX, LineParser, subcommand
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Options, flag, option
@@ -231,7 +223,7 @@ def _log_recording(
     from actiondbg.recording import open_recording
 
     recording = open_recording(path, partial=options.partial)
-    print_cut(path, recording.cut)
+    child_process.print_cut(path, recording.cut)
     _write(recording, options, destination, where)
     return 0
 
@@ -314,7 +306,7 @@ def _log_afterwards(
         path = directory / f"run{SUFFIX}"
         with _started(tool, options, path) as running:
             modules = ("actiondbg.recording.log.log", "actiondbg.recording.query.database")
-            done = wait_and_import(running, *modules)
+            done = child_process.wait_and_import(running, *modules)
         return _print_recorded(done, options, destination, where)
 
 
@@ -337,7 +329,7 @@ def _log_upstream(tool: list[str], options: LogOptions, destination: Destination
             file.write_bytes(b"")  # a tool without an MLIR context writes none
         with _started(tool, options, None, upstream_log=file) as running:
             done = running.wait()
-        status = print_ending(done)
+        status = child_process.print_ending(done)
         destination.show(file)
         if _is_cut(file):
             own = file == destination.path
@@ -382,7 +374,7 @@ def _started(
         skip=options.skip,
         upstream_log=upstream_log,
     )
-    return forward_interrupts(started)
+    return child_process.forward_interrupts(started)
 
 
 # --- messages -------------------------------------------------------------------------
@@ -390,8 +382,10 @@ def _started(
 
 def _report(done: RecordedRun, count: int) -> int:
     """Print what the log lacks; return the exit code."""
-    status = print_ending(done, f"the log has the {counted(count, 'action')} up to then")
-    print_others(done)
+    status = child_process.print_ending(
+        done, f"the log has the {counted(count, 'action')} up to then"
+    )
+    child_process.print_others(done)
     if done.path is None and done.status >= 0:
-        print_notice(f"There is nothing to log: {without_context(done)}.")
+        print_notice(f"There is nothing to log: {child_process.without_context(done)}.")
     return status

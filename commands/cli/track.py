@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
+from actiondbg.commands.cli import lineage_source
 from actiondbg.commands.cli.line_parser import LineParser, Partial, subcommand
-from actiondbg.commands.cli.lineage_source import (
-    chosen_operations,
-    is_chain,
-    opened_lineage,
-    source_words,
-    split_tool,
-)
 from actiondbg.commands.interpreter.options import Options, flag, option, positional
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import NotRecorded
@@ -98,15 +92,15 @@ class TrackOptions(Options):
 )
 def run(parser: LineParser[TrackOptions], argv: list[str]) -> int:
     """Track operations to what they became, and back."""
-    ours, tool = split_tool(argv)
+    ours, tool = lineage_source.split_tool(argv)
     options = parser.read_intermixed(ours)
     if options.back and options.related:
         parser.error("--back and --related exclude each other")
     if len(options.input) > 1:
         parser.error("give one input, and later dumps with --then B.mlir")
     dumps = [*options.input, *options.then]
-    source = source_words(options.recording, tool)
-    joins = not options.input and is_chain(source, options.then)
+    source = lineage_source.source_words(options.recording, tool)
+    joins = not options.input and lineage_source.is_chain(source, options.then)
     if options.recording and options.then and not joins:
         parser.error("a recording is followed by recordings: A.adbrec --then B.adbrec")
     if not options.input and not joins and (options.then or not source):
@@ -124,7 +118,7 @@ def run(parser: LineParser[TrackOptions], argv: list[str]) -> int:
         parser.error("a later stage is missing: give one with --then B.mlir")
     # The action of a run after which a stage is needed.
     after = None if options.input or options.to in (None, *_ENDS) else options.to
-    with opened_lineage(
+    with lineage_source.opened_lineage(
         source, dumps, remap=options.remap, partial=options.partial, after=after
     ) as lineage:
         _show(_answers(lineage, options), as_json=options.json)
@@ -155,7 +149,7 @@ def _answers(lineage: Lineage, options: TrackOptions) -> list[TrackAnswer]:
     index = LocationIndex(source.locations)
     answers: list[TrackAnswer] = []
     for what in options.what:
-        for operation in chosen_operations(lineage, source, [what], index):
+        for operation in lineage_source.chosen_operations(lineage, source, [what], index):
             if options.related and lineage.is_recorded:
                 found = related(lineage, [operation], exact=options.exact)
             else:

@@ -11,19 +11,11 @@ from typing import TYPE_CHECKING, cast
 
 import msgspec
 
+from actiondbg.commands.interpreter import help as help_text
 from actiondbg.commands.interpreter.completers import Typed, breakpoint_numbers, matching
 from actiondbg.commands.interpreter.declaration import AliasTable, Command, CommandTable, Parsed
 from actiondbg.commands.interpreter.error_text import message_of
-from actiondbg.commands.interpreter.help import (
-    ALL,
-    TOPICS,
-    WIDTH,
-    heading_of,
-    overview,
-    page,
-    summaries,
-    topic,
-)
+from actiondbg.commands.interpreter.help import ALL, TOPICS, WIDTH
 from actiondbg.commands.interpreter.options import fields_of
 from actiondbg.commands.interpreter.words import split_redirect
 from actiondbg.commands.render.registry import as_json, show
@@ -273,12 +265,12 @@ class Interpreter:
         """
         width = min(self.console.width or WIDTH, WIDTH)
         if not words:
-            return overview(self.commands, self.console.refusal, width)
+            return help_text.overview(self.commands, self.console.refusal, width)
         word, *following = words
         if word in TOPICS:
-            return topic(word, width)
+            return help_text.topic(word, width)
         if word not in self.commands and not following:
-            listed = summaries(self.commands, word, self.console.refusal, width)
+            listed = help_text.summaries(self.commands, word, self.console.refusal, width)
             if listed is not None:
                 return listed
         alias = self.aliases.get(word)
@@ -288,14 +280,14 @@ class Interpreter:
         found = self.commands.find(word)
         found = found.resolve(following[0])[0] if following else found
         head = f"{alias.name}: {alias.kind} of {alias.line}\n\n" if alias else ""
-        return head + page(found, self.console.refusal, width)
+        return head + help_text.page(found, self.console.refusal, width)
 
     def complete_help(self, before: list[str], word: str) -> list[str]:
         """Return the completions of an argument of ``help``: commands, topics, subcommands."""
         if before:
             found = self.commands.get(before[-1])
             return matching(found.subcommands if found else (), word)
-        headings = map(heading_of, self.commands.categories())
+        headings = map(help_text.heading_of, self.commands.categories())
         known = [*self.commands.names, *TOPICS, ALL, *headings, *self.aliases.lines]
         return matching(known, word)
 

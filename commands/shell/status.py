@@ -24,14 +24,7 @@ from actiondbg.commands.interpreter.options import (
 )
 from actiondbg.commands.interpreter.settings import SETTINGS
 from actiondbg.commands.interpreter.words import split_stdio
-from actiondbg.commands.render.outcomes import (
-    ActionsShown,
-    ChangesShown,
-    CycleShown,
-    OutcomeShown,
-    PipelineShown,
-    StatisticsShown,
-)
+from actiondbg.commands.render import outcomes
 from actiondbg.commands.render.status import (
     ContextsShown,
     Displays,
@@ -281,7 +274,7 @@ Sort = Literal["attempts", "succeeded", "failed", "unchanged", "changes", "time"
 
 
 @STATUS.command("info outcome", reads=True)
-def outcome(console: Console, _: NoOptions) -> OutcomeShown:
+def outcome(console: Console, _: NoOptions) -> outcomes.OutcomeShown:
     """Show the outcome of the action of this stop, with the reasons."""
     console.need_stop()
     stop = console.session.stop
@@ -289,7 +282,7 @@ def outcome(console: Console, _: NoOptions) -> OutcomeShown:
         raise not_ended(stop.ordinal, stop)
     if stop is None or stop.outcome is None:
         raise UsageError("The action has no outcome yet: 'next' runs it to its end.")
-    return OutcomeShown(stop, stop.outcome)
+    return outcomes.OutcomeShown(stop, stop.outcome)
 
 
 class ChangesOptions(Options):
@@ -300,7 +293,7 @@ class ChangesOptions(Options):
 
 
 @STATUS.command("info changes", example="info changes --own", reads=True)
-def changes(console: Console, options: ChangesOptions) -> ChangesShown:
+def changes(console: Console, options: ChangesOptions) -> outcomes.ChangesShown:
     """List the changes of the selected action so far, oldest first."""
     session, nested = console.session, not options.own
     found = session.outcome.changes(nested=nested, limit=options.count)
@@ -308,7 +301,7 @@ def changes(console: Console, options: ChangesOptions) -> ChangesShown:
         with contextlib.suppress(NoAnswer), console.progress.shown():
             past = console.live_session("A replay").past
             found = past.changes(session.stack.selected, nested, options.count)
-    return ChangesShown(session.stack.action().ordinal, found)
+    return outcomes.ChangesShown(session.stack.action().ordinal, found)
 
 
 class NamesOptions(Options):
@@ -328,7 +321,7 @@ class PatternsOptions(NamesOptions):
 
 
 @STATUS.command("info patterns", example="info patterns --sort time Fold*", reads=True)
-def patterns(console: Console, options: PatternsOptions) -> StatisticsShown:
+def patterns(console: Console, options: PatternsOptions) -> outcomes.StatisticsShown:
     """List the attempts of each pattern by outcome, with changes and time."""
     return _statistics(console, "pattern", options)
 
@@ -340,7 +333,7 @@ class PassesOptions(NamesOptions):
 
 
 @STATUS.command("info passes", example="info passes --sort time", reads=True)
-def passes(console: Console, options: PassesOptions) -> StatisticsShown:
+def passes(console: Console, options: PassesOptions) -> outcomes.StatisticsShown:
     """List the runs of each pass by outcome, with changes and time."""
     return _statistics(console, "pass", options)
 
@@ -352,7 +345,7 @@ class FoldsOptions(NamesOptions):
 
 
 @STATUS.command("info folds", example="info folds arith.*", reads=True)
-def folds(console: Console, options: FoldsOptions) -> StatisticsShown:
+def folds(console: Console, options: FoldsOptions) -> outcomes.StatisticsShown:
     """List the folds of each operation by outcome, with changes and time."""
     return _statistics(console, "fold", options)
 
@@ -374,7 +367,7 @@ class ActionsOptions(Options):
 @STATUS.command(
     "info actions", example="info actions pattern:Fold* --changed", redirects=True, reads=True
 )
-def actions(console: Console, options: ActionsOptions) -> ActionsShown:
+def actions(console: Console, options: ActionsOptions) -> outcomes.ActionsShown:
     """List actions of the run, before and after the stop, with their outcomes."""
     spec, condition = split_spec_and_condition(options.text) if options.text else (None, None)
     with console.progress.shown():
@@ -382,18 +375,18 @@ def actions(console: Console, options: ActionsOptions) -> ActionsShown:
             spec, condition, changed=options.changed, first=options.first, count=options.count
         )
     selection = f"{' --changed' if options.changed else ''} {options.text}".rstrip()
-    return ActionsShown(found, _ordinal_of_stop(console), selection)
+    return outcomes.ActionsShown(found, _ordinal_of_stop(console), selection)
 
 
 @STATUS.command("info pipeline", reads=True)
-def pipeline(console: Console, _: NoOptions) -> PipelineShown:
+def pipeline(console: Console, _: NoOptions) -> outcomes.PipelineShown:
     """List the passes of the run in order, nested; those after the stop too. 'goto' takes their
     ordinals, and names such as canonicalize#2. '!' marks a pass that failed or crashed.
     """
     with console.progress.shown():
         runs = console.session.past.passes()
         found = pipeline_of(runs)
-    return PipelineShown(found, _ordinal_of_stop(console), _crashed_pass(console, runs))
+    return outcomes.PipelineShown(found, _ordinal_of_stop(console), _crashed_pass(console, runs))
 
 
 def _crashed_pass(console: Console, runs: Iterable[ListedAction]) -> int | None:
@@ -411,21 +404,21 @@ def _ordinal_of_stop(console: Console) -> int | None:
 
 
 @STATUS.command("info cycles", reads=True)
-def cycles(console: Console, _: NoOptions) -> CycleShown:
+def cycles(console: Console, _: NoOptions) -> outcomes.CycleShown:
     """Find actions that undo each other repeatedly; show one round as diffs."""
     with console.progress.shown():
-        return CycleShown(console.session.past.cycles())
+        return outcomes.CycleShown(console.session.past.cycles())
 
 
 def _statistics(
     console: Console, kind: Literal["pattern", "pass", "fold"], options: NamesOptions
-) -> StatisticsShown:
+) -> outcomes.StatisticsShown:
     with console.progress.shown():
         found = console.session.past.statistics(kind)
     glob = options.glob
     rows = [row for row in found if glob is None or fnmatchcase(row.name, glob)]
     rows.sort(key=lambda row: _sort_key(row, options.sort))
-    return StatisticsShown(kind, options.glob, rows, _total(kind, rows))
+    return outcomes.StatisticsShown(kind, options.glob, rows, _total(kind, rows))
 
 
 def _sort_key(row: Statistic, column: Sort) -> tuple[float, str]:

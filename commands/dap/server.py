@@ -17,7 +17,6 @@ import msgspec
 
 from actiondbg.commands.dap import protocol
 from actiondbg.commands.dap.breakpoint_groups import BreakpointGroups
-from actiondbg.commands.dap.connection import Connection
 from actiondbg.commands.dap.debuggee import (
     Debuggee,
     Executed,
@@ -27,9 +26,8 @@ from actiondbg.commands.dap.debuggee import (
 )
 from actiondbg.commands.dap.declaration import PREFIX, Handler
 from actiondbg.commands.dap.in_flight import NO_HANDLER, InFlight, Waiting
-from actiondbg.commands.dap.protocol import Arguments
-from actiondbg.commands.interpreter.error_text import message_of
-from actiondbg.commands.interpreter.internal_error import as_reported
+from actiondbg.commands.dap.protocol import Arguments, Connection
+from actiondbg.commands.interpreter.error_text import as_reported, message_of
 from actiondbg.errors import ActiondbgError, NotStopped, ToolGone, UsageError
 from actiondbg.support.decoders import decoder_of
 from actiondbg.support.loopback import HOST, listen

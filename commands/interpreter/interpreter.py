@@ -221,7 +221,7 @@ class Interpreter:
 
     def reported(self, line: str, error: Exception) -> Exception:
         """Return the error of a command for printing: an internal error is reported."""
-        from actiondbg.commands.interpreter.internal_error import as_reported
+        from actiondbg.commands.interpreter.error_text import as_reported
 
         return as_reported(error, line, self._executed, self.console.session)
 

@@ -17,11 +17,9 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from actiondbg import __version__
-from actiondbg.commands.interpreter.error_text import message_of
-from actiondbg.commands.interpreter.internal_error import as_reported
-from actiondbg.commands.mcp.answer import Answer, Result
+from actiondbg.commands.interpreter.error_text import as_reported, message_of
 from actiondbg.commands.mcp.clients import Client, Sessions
-from actiondbg.commands.mcp.declaration import Tool, schema_of
+from actiondbg.commands.mcp.declaration import Answer, Result, Tool, schema_of
 from actiondbg.commands.mcp.prompts import INSTRUCTIONS, PROMPTS
 from actiondbg.commands.mcp.tools import TOOLS, MoreArguments
 from actiondbg.commands.mcp.worker import Progress

@@ -150,7 +150,11 @@ class Interpreter:
             self.repeat = line if parsed.command.repeats else ""
             with self.console.redirect(parsed.redirect):
                 result = parsed.command.call(self.console, parsed.options)
-                stop_lines = _lines_of_stop(result, attached)
+                stop_lines = None
+                if isinstance(result, Stop):
+                    stop_lines = [
+                        each for number in result.breakpoints for each in attached.get(number, [])
+                    ]
                 silent = bool(stop_lines) and stop_lines[0].strip() == "silent"
                 if not silent:
                     self._show(result)
@@ -343,12 +347,6 @@ class Interpreter:
         raise UsageError("A block has no end: write 'end' after its last line.")
 
 
-def _lines_of_stop(result: object, commands: dict[int, list[str]]) -> list[str] | None:
-    if not isinstance(result, Stop):
-        return None
-    return [line for number in result.breakpoints for line in commands.get(number, [])]
-
-
 def _help_asked(command: Command, text: str) -> str | None:
     """Return what ``help`` describes where a command's only argument is --help or -h; else None."""
     words = text.split()
@@ -429,7 +427,10 @@ def show_stop_details(console: Console, result: object, silent: bool) -> dict[st
     if not isinstance(result, Stop):
         return {}
     if result.when == "exit":
-        _show_ways_back(console, result)
+        # Tell a user at the prompt how to go back from the end of the run.
+        if console.interactive and not console.json and result.event and console.can_go_back:
+            way = "reverse-step goes back to the last event, goto #N to any action."
+            console.out.write(f"{console.fitted(way)}\n")
         return {}
     details: dict[str, object] = {}
     if result.is_crash and result.ordinal and console.settings.on("reproducer-directory"):
@@ -461,13 +462,6 @@ def run_display(console: Console, one: Display) -> Displayed:
     finally:
         console.displays.running = False
     return Displayed(one.id, one.command, ok=True, result=result)
-
-
-def _show_ways_back(console: Console, stop: Stop) -> None:
-    """Tell a user at the prompt how to go back from the end of the run."""
-    if console.interactive and not console.json and stop.event and console.can_go_back:
-        way = "reverse-step goes back to the last event, goto #N to any action."
-        console.out.write(f"{console.fitted(way)}\n")
 
 
 def _reproduce(console: Console) -> Reproduced:

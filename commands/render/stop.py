@@ -142,7 +142,9 @@ def stop_text(context: RenderContext, stop: Stop) -> str:
         if context.width is not None:
             lines = [row for line in lines for row in wrapped(line, context.width)]
         return "\n".join(lines)
-    excerpt = _excerpt(context, stop)
+    excerpt: list[str] | None = None  # where a stop shows its operation only
+    if context.width is not None and context.settings["context"] != "0":
+        excerpt = context.stop_context.text(context, stop)
     lines = [_head(context, stop), *program_line(stop.location), *_message_lines(stop)]
     if stop.outcome is not None:
         lines += [f"  {line}" for line in outcome_lines(stop.outcome, stop.tag)]
@@ -159,13 +161,6 @@ def stop_text(context: RenderContext, stop: Stop) -> str:
     elif context.settings.on("print-stop"):
         lines.append(_operation_line(context, stop))
     return "\n".join(line for line in lines if line.strip())
-
-
-def _excerpt(context: RenderContext, stop: Stop) -> list[str] | None:
-    """Return the lines around the cursor; None where a stop shows its operation only."""
-    if context.width is None or context.settings["context"] == "0":
-        return None
-    return context.stop_context.text(context, stop)
 
 
 def _is_caught_failure(context: RenderContext, stop: Stop) -> bool:

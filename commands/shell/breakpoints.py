@@ -23,7 +23,6 @@ from actiondbg.support.counts import counted, plural
 if TYPE_CHECKING:
     from actiondbg.breakpoints.breakpoint import Breakpoint
     from actiondbg.commands.interpreter.console import Console
-    from actiondbg.commands.interpreter.declaration import Command
 
 BREAKPOINTS = Topic("Breakpoints")
 
@@ -288,17 +287,14 @@ def display(console: Console, options: DisplayOptions) -> Displays | Display | D
     """Run COMMAND at each stop, including the current one; without COMMAND, list displays."""
     if not options.text:
         return Displays(console.displays.all())
-    _check(console.interpreter.parse(options.text).command)
-    added = console.displays.add(options.text)
-    return run_display(console, added) if console.session.state == "stopped" else added
-
-
-def _check(found: Command) -> None:
-    """Refuse commands that resume the tool, read more lines or change the displays."""
+    found = console.interpreter.parse(options.text).command
+    # Commands that resume the tool, read more lines or change the displays.
     if found.category == RUNNING.category or found.name in _REFUSED:
         raise UsageError(
             f"{found.name!r} cannot be displayed: attach it to a breakpoint with 'commands'."
         )
+    added = console.displays.add(options.text)
+    return run_display(console, added) if console.session.state == "stopped" else added
 
 
 class UndisplayOptions(Options):

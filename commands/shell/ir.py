@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import sys
@@ -209,18 +210,12 @@ def source_lines(console: Console, options: SourceLinesOptions) -> SourceLines:
     stop = console.session.stop
     if stop is None or stop.when == "exit":
         raise NotStopped("The tool is not stopped at an action: source-lines shows its location.")
-    location = _location_of_cursor(console) or stop.location
+    location = stop.location
+    with contextlib.suppress(NoSuchUnit, UnitErased):
+        location = console.session.cursor.get().unit.location or location
     if location is None:
         raise NoSuchUnit("The operation of this action has no location in a file: try 'around'.")
     return lines_around(location, options.count)
-
-
-def _location_of_cursor(console: Console) -> str | None:
-    """Return the location of the unit in view; None if it has none, or is erased."""
-    try:
-        return console.session.cursor.get().unit.location
-    except (NoSuchUnit, UnitErased):
-        return None
 
 
 class CountOptions(Options):

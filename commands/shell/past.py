@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from actiondbg.analysis.contrast import Contrast, Example
     from actiondbg.analysis.history import History
     from actiondbg.commands.interpreter.console import Console
-    from actiondbg.ir.diff import Diff
     from actiondbg.lineage.answer import Direction, TrackAnswer
     from actiondbg.lineage.live import SessionLineage
     from actiondbg.lineage.stage import Operation, Stage
@@ -304,7 +303,11 @@ def validate(console: Console, options: ValidateOptions) -> ActionJudged:
 
     need_packages("validate", ("numpy", "ml_dtypes", "bitwuzla"), extra="validate")
     with console.progress.shown("judging ..."), scratch_directory("validate") as scratch:
-        found = _difference(console, options.ordinal)
+        past = console.session.past
+        try:
+            found = past.diff(options.ordinal, module=True)
+        except NotRecorded:  # of the whole module
+            found = past.diff(options.ordinal, module=False)
         limits = Limits(
             tool=console.session.target.argv[0],
             scratch=str(scratch),
@@ -314,15 +317,6 @@ def validate(console: Console, options: ValidateOptions) -> ActionJudged:
         )
         judged = judge_apart(Query(found.before, found.after), limits)
     return ActionJudged(options.ordinal or 0, list(judged))
-
-
-def _difference(console: Console, ordinal: int | None) -> Diff:
-    """Return the IR of the module before and after an action; of the function, if that is all."""
-    past = console.session.past
-    try:
-        return past.diff(ordinal, module=True)
-    except NotRecorded:
-        return past.diff(ordinal, module=False)
 
 
 class LineageOptions(Options):

@@ -76,8 +76,16 @@ def variables(client: Client, arguments: VariablesArguments) -> VariablesRespons
     return VariablesResponse(variables=found[arguments.start : last])
 
 
-def _reference(debuggee: Debuggee, read: Callable[[Debuggee], list[Variable]]) -> int:
-    return debuggee.handles.add(Children(lambda: read(debuggee)))
+def _reference(
+    debuggee: Debuggee, read: Callable[[Debuggee], list[Variable]], id: int | None = None
+) -> int:
+    """Return a number for variables that are read later, of the cursor then, or of an operation."""
+
+    def read_there() -> list[Variable]:
+        with contextlib.nullcontext() if id is None else debuggee.session.cursor.at(f"@{id}"):
+            return read(debuggee)
+
+    return debuggee.handles.add(Children(read_there))
 
 
 def leaf(name: str, value: object, evaluate: str | None = None) -> Variable:
@@ -139,19 +147,13 @@ def unit_variable(debuggee: Debuggee, name: str, unit: Unit) -> Variable:
         text = f"({unit.state}) {text}"
     if unit.id is None or unit.kind != "operation" or unit.state == "erased":
         return leaf(name, text)
-    number = debuggee.handles.add(Children(lambda: _at(debuggee, unit.id or 0)))
     return Variable(
         name=name,
         value=text,
-        variables_reference=number,
+        variables_reference=_reference(debuggee, _operation, unit.id),
         type=unit.name,
         evaluate_name=f"@{unit.id}",
     )
-
-
-def _at(debuggee: Debuggee, id: int) -> list[Variable]:
-    with debuggee.session.cursor.at(f"@{id}"):
-        return _operation(debuggee)
 
 
 def _outcome(debuggee: Debuggee) -> list[Variable]:
@@ -189,7 +191,7 @@ def _operation(debuggee: Debuggee) -> list[Variable]:
         found.append(leaf("location", unit.location))
     if unit.kind != "operation" or debuggee.live is None:
         return found
-    number = _reference(debuggee, _reader_of_attributes(unit.id))
+    number = _reference(debuggee, _attributes, unit.id)
     found.append(Variable(name="attributes", value="...", variables_reference=number))
     found.append(_operands(debuggee, unit.id))
     users = session.cursor.users()
@@ -205,14 +207,12 @@ def _operands(debuggee: Debuggee, id: int | None) -> Variable:
         return leaf("operands", "0")
 
     def read(debuggee: Debuggee) -> list[Variable]:
-        with contextlib.nullcontext() if id is None else debuggee.session.cursor.at(f"@{id}"):
-            shown = [
-                _operand(debuggee, str(at), name) for at, name in enumerate(names[:_MOST_OPERANDS])
-            ]
+        first = enumerate(names[:_MOST_OPERANDS])
+        shown = [_operand(debuggee, str(at), name) for at, name in first]
         rest = enumerate(names[_MOST_OPERANDS:], _MOST_OPERANDS)
         return [*shown, *(leaf(str(at), name, name) for at, name in rest)]
 
-    number = _reference(debuggee, read)
+    number = _reference(debuggee, read, id)
     return Variable(name="operands", value=f"{len(names)}", variables_reference=number)
 
 
@@ -232,12 +232,8 @@ def _operand(debuggee: Debuggee, index: str, name: str) -> Variable:
     return leaf(index, f"{name}, an argument of {block.partition(',')[0]}", name)
 
 
-def _reader_of_attributes(id: int | None) -> Callable[[Debuggee], list[Variable]]:
-    def read(debuggee: Debuggee) -> list[Variable]:
-        with contextlib.nullcontext() if id is None else debuggee.session.cursor.at(f"@{id}"):
-            return [leaf(name, value) for name, value in attributes_of(_generic(debuggee))]
-
-    return read
+def _attributes(debuggee: Debuggee) -> list[Variable]:
+    return [leaf(name, value) for name, value in attributes_of(_generic(debuggee))]
 
 
 def _generic(debuggee: Debuggee) -> str:

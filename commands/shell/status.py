@@ -24,7 +24,14 @@ from actiondbg.commands.interpreter.options import (
 )
 from actiondbg.commands.interpreter.settings import SETTINGS
 from actiondbg.commands.interpreter.words import split_stdio
-from actiondbg.commands.render import outcomes
+from actiondbg.commands.render.outcomes import (
+    ActionsShown,
+    ChangesShown,
+    CycleShown,
+    OutcomeShown,
+    PipelineShown,
+    StatisticsShown,
+)
 from actiondbg.commands.render.status import (
     ContextsShown,
     Displays,
@@ -274,7 +281,7 @@ Sort = Literal["attempts", "succeeded", "failed", "unchanged", "changes", "time"
 
 
 @STATUS.command("info outcome", reads=True)
-def outcome(console: Console, _: NoOptions) -> outcomes.OutcomeShown:
+def outcome(console: Console, _: NoOptions) -> OutcomeShown:
     """Show the outcome of the action of this stop, with the reasons."""
     console.need_stop()
     stop = console.session.stop
@@ -282,7 +289,7 @@ def outcome(console: Console, _: NoOptions) -> outcomes.OutcomeShown:
         raise not_ended(stop.ordinal, stop)
     if stop is None or stop.outcome is None:
         raise UsageError("The action has no outcome yet: 'next' runs it to its end.")
-    return outcomes.OutcomeShown(stop, stop.outcome)
+    return OutcomeShown(stop, stop.outcome)
 
 
 class ChangesOptions(Options):
@@ -293,7 +300,7 @@ class ChangesOptions(Options):
 
 
 @STATUS.command("info changes", example="info changes --own", reads=True)
-def changes(console: Console, options: ChangesOptions) -> outcomes.ChangesShown:
+def changes(console: Console, options: ChangesOptions) -> ChangesShown:
     """List the changes of the selected action so far, oldest first."""
     session, nested = console.session, not options.own
     found = session.outcome.changes(nested=nested, limit=options.count)
@@ -301,7 +308,7 @@ def changes(console: Console, options: ChangesOptions) -> outcomes.ChangesShown:
         with contextlib.suppress(NoAnswer), console.progress.shown():
             past = console.live_session("A replay").past
             found = past.changes(session.stack.selected, nested, options.count)
-    return outcomes.ChangesShown(session.stack.action().ordinal, found)
+    return ChangesShown(session.stack.action().ordinal, found)
 
 
 class NamesOptions(Options):
@@ -321,7 +328,7 @@ class PatternsOptions(NamesOptions):
 
 
 @STATUS.command("info patterns", example="info patterns --sort time Fold*", reads=True)
-def patterns(console: Console, options: PatternsOptions) -> outcomes.StatisticsShown:
+def patterns(console: Console, options: PatternsOptions) -> StatisticsShown:
     """List the attempts of each pattern by outcome, with changes and time."""
     return _statistics(console, "pattern", options)
 
@@ -333,7 +340,7 @@ class PassesOptions(NamesOptions):
 
 
 @STATUS.command("info passes", example="info passes --sort time", reads=True)
-def passes(console: Console, options: PassesOptions) -> outcomes.StatisticsShown:
+def passes(console: Console, options: PassesOptions) -> StatisticsShown:
     """List the runs of each pass by outcome, with changes and time."""
     return _statistics(console, "pass", options)
 
@@ -345,7 +352,7 @@ class FoldsOptions(NamesOptions):
 
 
 @STATUS.command("info folds", example="info folds arith.*", reads=True)
-def folds(console: Console, options: FoldsOptions) -> outcomes.StatisticsShown:
+def folds(console: Console, options: FoldsOptions) -> StatisticsShown:
     """List the folds of each operation by outcome, with changes and time."""
     return _statistics(console, "fold", options)
 
@@ -367,7 +374,7 @@ class ActionsOptions(Options):
 @STATUS.command(
     "info actions", example="info actions pattern:Fold* --changed", redirects=True, reads=True
 )
-def actions(console: Console, options: ActionsOptions) -> outcomes.ActionsShown:
+def actions(console: Console, options: ActionsOptions) -> ActionsShown:
     """List actions of the run, before and after the stop, with their outcomes."""
     spec, condition = split_spec_and_condition(options.text) if options.text else (None, None)
     with console.progress.shown():
@@ -375,18 +382,18 @@ def actions(console: Console, options: ActionsOptions) -> outcomes.ActionsShown:
             spec, condition, changed=options.changed, first=options.first, count=options.count
         )
     selection = f"{' --changed' if options.changed else ''} {options.text}".rstrip()
-    return outcomes.ActionsShown(found, _ordinal_of_stop(console), selection)
+    return ActionsShown(found, _ordinal_of_stop(console), selection)
 
 
 @STATUS.command("info pipeline", reads=True)
-def pipeline(console: Console, _: NoOptions) -> outcomes.PipelineShown:
+def pipeline(console: Console, _: NoOptions) -> PipelineShown:
     """List the passes of the run in order, nested; those after the stop too. 'goto' takes their
     ordinals, and names such as canonicalize#2. '!' marks a pass that failed or crashed.
     """
     with console.progress.shown():
         runs = console.session.past.passes()
         found = pipeline_of(runs)
-    return outcomes.PipelineShown(found, _ordinal_of_stop(console), _crashed_pass(console, runs))
+    return PipelineShown(found, _ordinal_of_stop(console), _crashed_pass(console, runs))
 
 
 def _crashed_pass(console: Console, runs: Iterable[ListedAction]) -> int | None:
@@ -404,21 +411,21 @@ def _ordinal_of_stop(console: Console) -> int | None:
 
 
 @STATUS.command("info cycles", reads=True)
-def cycles(console: Console, _: NoOptions) -> outcomes.CycleShown:
+def cycles(console: Console, _: NoOptions) -> CycleShown:
     """Find actions that undo each other repeatedly; show one round as diffs."""
     with console.progress.shown():
-        return outcomes.CycleShown(console.session.past.cycles())
+        return CycleShown(console.session.past.cycles())
 
 
 def _statistics(
     console: Console, kind: Literal["pattern", "pass", "fold"], options: NamesOptions
-) -> outcomes.StatisticsShown:
+) -> StatisticsShown:
     with console.progress.shown():
         found = console.session.past.statistics(kind)
     glob = options.glob
     rows = [row for row in found if glob is None or fnmatchcase(row.name, glob)]
     rows.sort(key=lambda row: _sort_key(row, options.sort))
-    return outcomes.StatisticsShown(kind, options.glob, rows, _total(kind, rows))
+    return StatisticsShown(kind, options.glob, rows, _total(kind, rows))
 
 
 def _sort_key(row: Statistic, column: Sort) -> tuple[float, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import NamedTuple
 
@@ -85,11 +85,7 @@ def cost_lines(cost: Cost, *, top: int, whole: bool) -> Iterator[str]:
         yield f"{_time(cost, time):>10}  {_part(cost, time):>6}  {reason} ({_some(places)})"
     yield ""
     yield f"{'total':>6}  {'own':>6}  {'line':>6}  {source.name}"
-    yield from _listing(cost, listed_lines(cost, source), whole)
-
-
-def _listing(cost: Cost, lines: Iterable[ListedLine], whole: bool) -> Iterator[str]:
-    for line in lines:
+    for line in listed_lines(cost, source):
         if whole or cost.share(line.total) >= _SHOWN:
             times = f"{_part(cost, line.total):>6}  {_part(cost, line.own):>6}"
             yield f"{times}  {line.number:>6}  {shortened(line.text, _WIDTH)}".rstrip()

@@ -184,16 +184,12 @@ def _body(each: MarkedLine, text: str, room: int, style: ExcerptStyle) -> str:
     if each.sign in "+-":
         return _colored(shown, GREEN if each.sign == "+" else RED, style)
     if each.sign == "~":
-        return _changed_words(style.aliases.shorten(each.before), shown, style)
+        before = style.aliases.shorten(each.before)
+        return "".join(
+            _colored(words.text, _CHANGED, style) if words.is_changed else style.paint(words.text)
+            for words in compare_words(before, shown)[1]
+        )
     return style.paint(shown)
-
-
-def _changed_words(before: str, after: str, style: ExcerptStyle) -> str:
-    """Colour the words of a line that are not in it before; the others as IR."""
-    return "".join(
-        _colored(words.text, _CHANGED, style) if words.is_changed else style.paint(words.text)
-        for words in compare_words(before, after)[1]
-    )
 
 
 def _colored(text: str, color: str, style: ExcerptStyle) -> str:

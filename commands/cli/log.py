@@ -61,18 +61,10 @@ class Destination(NamedTuple):
     path: Path | None
     colors: bool = True
 
-    @property
-    def is_file(self) -> bool:
-        """Whether the output is a seekable file."""
-        return self.path is not None and (not self.path.exists() or self.path.is_file())
-
     def paint(self, role: str, text: str) -> str:
         """Colour a text, see ``log.fields.Paint``."""
-        return colored(role, text) if self._is_colored else text
-
-    @property
-    def _is_colored(self) -> bool:
-        return self.colors and self.path is None and sys.stdout.isatty() and color_allowed()
+        is_colored = self.colors and self.path is None and sys.stdout.isatty() and color_allowed()
+        return colored(role, text) if is_colored else text
 
     def file(self, directory: Path) -> Path:
         """Return the file of the log while the tool runs: the output, or a copy for ``show``.
@@ -80,7 +72,8 @@ class Destination(NamedTuple):
         Raises:
             FileNotWritten: the file cannot be written.
         """
-        if self.path is None or not self.is_file:
+        is_seekable = self.path is not None and (not self.path.exists() or self.path.is_file())
+        if self.path is None or not is_seekable:
             return directory / "log"
         with writing(self.path), self.path.open("ab"):
             return self.path
@@ -154,7 +147,12 @@ def run(parser: LineParser[LogOptions], argv: list[str]) -> int:
         where = _where(options)
     destination = Destination(options.output, not options.no_color)
     if recorded:
-        return _log_recording(tool[0], options, destination, where)
+        from actiondbg.recording import open_recording
+
+        recording = open_recording(tool[0], partial=options.partial)
+        child_process.print_cut(tool[0], recording.cut)
+        _write(recording, options, destination, where)
+        return 0
     if options.upstream_format:
         return _log_upstream(tool, options, destination)
     if where is None and not options.json:
@@ -212,20 +210,6 @@ def _where(options: LogOptions) -> str | None:
     if options.loc:
         parts.append(where_location(options.loc))
     return " AND ".join(f"({part})" for part in parts)
-
-
-# --- a recording ----------------------------------------------------------------------
-
-
-def _log_recording(
-    path: str, options: LogOptions, destination: Destination, where: str | None
-) -> int:
-    from actiondbg.recording import open_recording
-
-    recording = open_recording(path, partial=options.partial)
-    child_process.print_cut(path, recording.cut)
-    _write(recording, options, destination, where)
-    return 0
 
 
 def _write(

@@ -24,8 +24,7 @@ from actiondbg.commands.dap.debuggee import (
     stopped_event,
     thread_number,
 )
-from actiondbg.commands.dap.declaration import PREFIX, Handler
-from actiondbg.commands.dap.in_flight import NO_HANDLER, InFlight, Waiting
+from actiondbg.commands.dap.handlers import NO_HANDLER, PREFIX, Handler, InFlight, Waiting
 from actiondbg.commands.dap.protocol import Arguments, Connection
 from actiondbg.commands.interpreter.error_text import as_reported, message_of
 from actiondbg.errors import ActiondbgError, NotStopped, ToolGone, UsageError

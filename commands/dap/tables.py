@@ -6,7 +6,7 @@ import sys
 
 import msgspec
 
-from actiondbg.commands.dap.declaration import PREFIX
+from actiondbg.commands.dap.handlers import PREFIX
 from actiondbg.commands.dap.requests import HANDLERS
 
 

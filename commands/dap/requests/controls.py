@@ -15,7 +15,7 @@ from actiondbg.commands.dap.debuggee import (
     attach,
     launch,
 )
-from actiondbg.commands.dap.declaration import CAPABILITIES, request
+from actiondbg.commands.dap.handlers import CAPABILITIES, request
 from actiondbg.commands.dap.protocol import Arguments, Body, NoArguments
 from actiondbg.commands.dap.requests.breakpoints import actions_of_line
 from actiondbg.commands.dap.server import Client, InitializeRequestArguments

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import cast
 
 from actiondbg.commands.dap.debuggee import place_of
-from actiondbg.commands.dap.declaration import request
+from actiondbg.commands.dap.handlers import request
 from actiondbg.commands.dap.protocol import Arguments, Body, NoArguments
 from actiondbg.commands.dap.server import Client
 from actiondbg.commands.render.outcomes import ActionsShown

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from actiondbg.commands.dap.debuggee import Children, Debuggee
-from actiondbg.commands.dap.declaration import provide, request
+from actiondbg.commands.dap.handlers import provide, request
 from actiondbg.commands.dap.protocol import Arguments, Body, CompletionItem, Scope, Variable
 from actiondbg.commands.dap.requests.stack import FrameHandle
 from actiondbg.commands.dap.server import Client

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from actiondbg.commands.dap import protocol
-from actiondbg.commands.dap.declaration import CAPABILITIES, PREFIX
+from actiondbg.commands.dap.handlers import CAPABILITIES, PREFIX
 from actiondbg.commands.dap.protocol import Arguments, Body
 from actiondbg.commands.dap.requests import HANDLERS, MODULES
 from tests.fakes.dap_packages import interfaces

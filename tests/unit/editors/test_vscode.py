@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from actiondbg.commands.dap.debuggee import AttachRequestArguments, LaunchRequestArguments
-from actiondbg.commands.dap.declaration import PREFIX
+from actiondbg.commands.dap.handlers import PREFIX
 from actiondbg.commands.dap.protocol import Arguments
 from actiondbg.commands.dap.requests import HANDLERS
 from actiondbg.version import VERSION

@@ -4,7 +4,7 @@ May import: dap.protocol, dap.handlers, dap.server, dap.debuggee, and what dap m
 """
 
 from actiondbg.commands.dap.handlers import HANDLERS
-from actiondbg.commands.dap.requests import breakpoints, controls, documents, past, stack, variables
+from actiondbg.commands.dap.requests import breakpoints, console, controls, documents, past, stack
 
 __all__ = ["HANDLERS", "MODULES"]
-MODULES = (breakpoints, controls, documents, past, stack, variables)
+MODULES = (breakpoints, console, controls, documents, past, stack)

@@ -1,4 +1,4 @@
-"""Scopes and variables: the action, its outcome, changes and operation; the debug console."""
+"""The debug console, scopes and variables: the action, its outcome, changes and operation."""
 
 from __future__ import annotations
 

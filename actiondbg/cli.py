@@ -65,7 +65,7 @@ def main(argv: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
     except Exception as error:
-        from actiondbg.commands.interpreter.internal_error import as_reported
+        from actiondbg.commands.interpreter.error_text import as_reported
 
         return _print_error(as_reported(error, " ".join(["actiondbg", *words[:1]])), FAILED)
 

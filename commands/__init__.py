@@ -7,12 +7,14 @@ FAILED, NOT_STARTED = 1, 3  # exit codes
 
 _CLI = "actiondbg.commands.cli"
 _NAMES = (
-    *("annotate", "bisect", "compare", "connect", "cost", "dap", "doctor", "explain", "export"),
-    *("lineage", "lint", "log", "mcp", "open", "query", "record", "report", "stat", "trace"),
-    *("track", "validate", "whatif"),
+    *("bisect", "compare", "cost", "dap", "doctor", "explain", "lineage", "lint", "log", "mcp"),
+    *("query", "record", "report", "stat", "suite", "trace", "track", "validate", "whatif"),
 )
 SUBCOMMANDS = {  # their modules, each with a function run or the one named
     **{name: f"{_CLI}.{name}" for name in _NAMES},
+    "annotate": f"{_CLI}.cost:annotate",
+    "connect": f"{_CLI}.debug:connect_",
+    "export": f"{_CLI}.query:export_",
     "import": f"{_CLI}.imports",
     "kernels": f"{_CLI}.kernels.command_list",
     "kernels bisect": f"{_CLI}.kernels.bisect",
@@ -26,9 +28,9 @@ SUBCOMMANDS = {  # their modules, each with a function run or the one named
     "kernels search": f"{_CLI}.kernels.search",
     "kernels tune": f"{_CLI}.kernels.tune",
     "kernels verify": f"{_CLI}.kernels.sweep_commands:verify_kernels",
-    "suite": f"{_CLI}.suite.command_list",
-    "suite coverage": f"{_CLI}.suite.coverage",
-    "suite list": f"{_CLI}.suite.list",
-    "suite merge": f"{_CLI}.suite.merge",
-    "suite record": f"{_CLI}.suite.record",
+    "open": f"{_CLI}.debug:open_",
+    "suite coverage": f"{_CLI}.suite:coverage_",
+    "suite list": f"{_CLI}.suite:list_",
+    "suite merge": f"{_CLI}.suite:merge_",
+    "suite record": f"{_CLI}.suite:record",
 }

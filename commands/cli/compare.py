@@ -114,6 +114,7 @@ def _compare_runs(
 ) -> int:
     from actiondbg.commands.render.comparison import run_lines, run_object
     from actiondbg.comparison.runs import compare_runs
+    from actiondbg.comparison.side import recorded_side, run_side
 
     scratch = make_scratch("compare")
     progress = ProgressLine(sys.stderr)
@@ -122,7 +123,11 @@ def _compare_runs(
         sides: list[Side] = []
         for name, each in zip("AB", runs, strict=True):
             with progress.shown(f"... {name} runs,"):
-                sides.append(_side(each, scratch / name, stdin, options.ir))
+                if isinstance(each, str):
+                    sides.append(recorded_side(each))
+                else:
+                    (scratch / name).mkdir()
+                    sides.append(run_side(each, scratch / name, ir=options.ir, stdin=stdin))
             print_cut(sides[-1].path or name, sides[-1].recording.cut)
         with progress.shown("... comparing,"):
             compared = compare_runs(*sides)
@@ -152,15 +157,6 @@ def _stdin(runs: Sequence[str | list[str]], scratch: Path) -> str | None:
     with writing(scratch / "stdin"):
         file = copy_stdin(scratch)
     return None if file is None else str(file)
-
-
-def _side(run: str | list[str], folder: Path, stdin: str | None, ir: IRDetail) -> Side:
-    from actiondbg.comparison.side import recorded_side, run_side
-
-    if isinstance(run, str):
-        return recorded_side(run)
-    folder.mkdir()
-    return run_side(run, folder, ir=ir, stdin=stdin)
 
 
 def _decisive(

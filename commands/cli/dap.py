@@ -34,11 +34,12 @@ class DapOptions(Options):
 def run(parser: LineParser[DapOptions], argv: list[str]) -> int:
     """Serve the Debug Adapter Protocol, for VS Code and other editors."""
     options = parser.read(argv)
+    from actiondbg.commands.dap.requests import HANDLERS
     from actiondbg.commands.dap.server import serve_port, serve_streams
     from actiondbg.commands.shell.topics import COMMANDS
 
     if options.port is not None:
-        return serve_port(options.port, COMMANDS, lambda text: print(text, flush=True))
+        return serve_port(options.port, HANDLERS, COMMANDS, lambda text: print(text, flush=True))
     sys.stdout.flush()
-    serve_streams(os.dup(0), os.dup(1), COMMANDS)
+    serve_streams(os.dup(0), os.dup(1), HANDLERS, COMMANDS)
     return 0

@@ -11,7 +11,7 @@ from actiondbg.commands.interpreter.options import Options, flag, option, positi
 from actiondbg.commands.interpreter.values import seconds
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.doctor.examination import Examined, examine
-from actiondbg.doctor.subject import INSTALL_COMMANDS, Subject, installed_subjects, subjects_of
+from actiondbg.doctor.subject import INSTALL_COMMANDS, installed_subjects, subjects_of
 from actiondbg.errors import LaunchError
 
 _EPILOG = """\
@@ -55,10 +55,12 @@ def run(parser: LineParser[DoctorOptions], argv: list[str]) -> int:
     if options.json and options.markdown:
         parser.error("--json and --markdown were given: choose one")
     try:
-        subjects = _subjects(options.tools)
+        named = [subject for name in options.tools for subject in subjects_of(name)]
+        subjects = named if options.tools else installed_subjects()
     except LaunchError as error:
         parser.error(str(error))
-    examined = _examined(subjects, options)
+    limit = None if options.static else options.timeout
+    examined = (examine(each, limit, options.without) for each in subjects)
     if options.json or options.markdown:
         found = list(examined)
         _print_all(found, options)
@@ -67,20 +69,13 @@ def run(parser: LineParser[DoctorOptions], argv: list[str]) -> int:
         if not options.tools:
             _print_absent(found)
     if options.report is not None:
-        _write_report(options.report, found)
+        from actiondbg.commands.interpreter.error_text import write_file
+        from actiondbg.commands.render.doctor import report_text
+        from actiondbg.doctor.build_report import make_report
+
+        write_file(options.report, report_text(make_report(found)))
+        print_notice(f"Report: {options.report}. Read it before you send it.")
     return 0 if found and all(each.is_usable for each in found) else 1
-
-
-def _subjects(names: Iterable[str]) -> list[Subject]:
-    if not names:
-        return installed_subjects()
-    return [subject for name in names for subject in subjects_of(name)]
-
-
-def _examined(subjects: Iterable[Subject], options: DoctorOptions) -> Iterable[Examined]:
-    limit = None if options.static else options.timeout
-    for subject in subjects:
-        yield examine(subject, limit, options.without)
 
 
 def _print_all(found: list[Examined], options: DoctorOptions) -> None:
@@ -93,15 +88,6 @@ def _print_all(found: list[Examined], options: DoctorOptions) -> None:
 
         bare = [msgspec.structs.replace(each, facts=msgspec.UNSET) for each in found]
         print(msgspec.json.encode({"tools": bare}, enc_hook=str).decode())
-
-
-def _write_report(path: Path, found: list[Examined]) -> None:
-    from actiondbg.commands.interpreter.error_text import write_file
-    from actiondbg.commands.render.doctor import report_text
-    from actiondbg.doctor.build_report import make_report
-
-    write_file(path, report_text(make_report(found)))
-    print_notice(f"Report: {path}. Read it before you send it.")
 
 
 def _print_each(examined: Iterable[Examined]) -> list[Examined]:

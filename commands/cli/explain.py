@@ -18,7 +18,6 @@ from actiondbg.errors import NoAnswer, UsageError
 from actiondbg.recording.overwrite import check_output
 
 if TYPE_CHECKING:
-    from actiondbg.analysis.legalization.explanation import Explanation
     from actiondbg.session.debug_session import DebugSession
 
 _EPILOG = """\
@@ -141,10 +140,7 @@ def _explain(session: DebugSession, options: ExplainOptions, progress: ProgressL
         from actiondbg.commands.render.legalization.explanation_page import explanation_page
 
         write_file(options.html, explanation_page(found))
-    return 0 if _is_answer(found) else FAILED
-
-
-def _is_answer(found: Explanation) -> bool:
+    is_answer = found.failed or found.other
     if found.target:
-        return bool(found.groups() or found.never_tried())
-    return bool(found.failed or found.other)
+        is_answer = found.groups() or found.never_tried()
+    return 0 if is_answer else FAILED

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Annotated, Generic
 
 from actiondbg.commands.interpreter.options import (
-    Flag,
-    Option,
     OptionsT,
     add_fields,
     fields_of,
+    flag,
+    option,
     options_from,
 )
 from actiondbg.commands.interpreter.values import capability
@@ -30,26 +30,26 @@ SUFFIX = ".adbrec"
 # Options of several subcommands.
 Follow = Annotated[
     str | None,
-    Option(
+    option(
         "--follow",
         "GLOB",
         help="of a program that starts tools: only processes with this name or word of the command",
     ),
 ]
-NoColor = Annotated[bool, Flag("--no-color", help="do not use colours")]
-Partial = Annotated[bool, Flag("--partial", help="read a damaged recording up to the damage")]
-Quiet = Annotated[bool, Flag("-q", "--quiet", help="print nothing on success")]
+NoColor = Annotated[bool, flag("--no-color", help="do not use colours")]
+Partial = Annotated[bool, flag("--partial", help="read a damaged recording up to the damage")]
+Quiet = Annotated[bool, flag("-q", "--quiet", help="print nothing on success")]
 Randomize = Annotated[
     bool,
-    Flag("--randomize", help="randomise the tool's addresses; by default each run has the same"),
+    flag("--randomize", help="randomise the tool's addresses; by default each run has the same"),
 ]
 Skip = Annotated[
     tuple[str, ...],
-    Option("--skip", "SPEC", help="skip every action that matches SPEC; may be repeated"),
+    option("--skip", "SPEC", help="skip every action that matches SPEC; may be repeated"),
 ]
 Without = Annotated[
     tuple[str, ...],
-    Option(
+    option(
         "--without",
         "CAPABILITY",
         help="switch a capability of the agent off, see actiondbg doctor; may be repeated",

@@ -10,21 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from actiondbg.commands import FAILED
-from actiondbg.commands.cli.line_parser import (
-    LineParser,
-    Partial,
-    file_or_stdout,
-    names_recording,
-    subcommand,
-)
-from actiondbg.commands.cli.lineage_source import (
-    Dumps,
-    Remap,
-    chosen_operations,
-    opened_lineage,
-    source_words,
-    split_tool,
-)
+from actiondbg.commands.cli import line_parser, lineage_source
+from actiondbg.commands.cli.line_parser import LineParser, names_recording, subcommand
 from actiondbg.commands.cli.query import AnswerFormat, print_answer
 from actiondbg.commands.interpreter.error_text import write_file, writing
 from actiondbg.commands.interpreter.options import Options, flag, option, positional
@@ -35,7 +22,7 @@ from actiondbg.recording.errors import need_packages
 from actiondbg.recording.overwrite import check_output, check_overwritten
 
 if TYPE_CHECKING:
-    from actiondbg.commands.render.lineage.questions import LineageNames
+    from actiondbg.commands.render.lineage import LineageNames
     from actiondbg.lineage.lineage import Lineage
     from actiondbg.lineage.questions.reasons import Reasons
 
@@ -60,8 +47,8 @@ answers.
 
 class LineageOptions(Options):
     words: tuple[str, ...] = positional("RUN.adbrec", help="a recording, then SQL if it is asked")
-    dumps: Dumps = ()
-    remap: Remap = ()
+    dumps: lineage_source.Dumps = ()
+    remap: lineage_source.Remap = ()
     kinds: str | None = option("GLOB", help="show what the operations of each kind became")
     kind: str | None = option("GLOB", help="group the operations of a kind; needs --became")
     became: str | None = option("GLOB", help="by whether they became this kind at any time")
@@ -98,11 +85,15 @@ class LineageOptions(Options):
         help="of an answer to SQL; by default from the suffix of FILE"
     )
     output: Path | None = option(
-        "-o", "--output", "FILE", help="write the answer to SQL to a file", parse=file_or_stdout
+        "-o",
+        "--output",
+        "FILE",
+        help="write the answer to SQL to a file",
+        parse=line_parser.file_or_stdout,
     )
     all: bool = flag(help="list everything, not only the first of each")
     json: bool = flag(help="print one JSON object")
-    partial: Partial = False
+    partial: line_parser.Partial = False
 
     @property
     def asks_orphans(self) -> bool:
@@ -134,13 +125,13 @@ class LineageOptions(Options):
 )
 def run(parser: LineParser[LineageOptions], argv: list[str]) -> int:
     """Answer questions about what the operations of a program became."""
-    ours, tool = split_tool(argv)
+    ours, tool = lineage_source.split_tool(argv)
     options = parser.read_intermixed(ours)
     with parser.reported_usage():
         source, sql = _split(options, tool)
         _check(options, [*source, *options.dumps], sql)
     need_packages("actiondbg lineage")
-    with opened_lineage(
+    with lineage_source.opened_lineage(
         source,
         options.dumps,
         remap=options.remap,
@@ -166,7 +157,7 @@ def _split(options: LineageOptions, tool: list[str]) -> tuple[list[str], str]:
     words = list(options.words)
     source = tool
     if not tool and words and (names_recording(words) or not options.dumps):
-        source = source_words(words.pop(0), tool)
+        source = lineage_source.source_words(words.pop(0), tool)
     if len(words) > 1:
         raise UsageError(f"{words[1]!r} is one word too many: quote the SQL as one word.")
     if not source and not options.dumps:
@@ -246,7 +237,7 @@ class _Answers:
 
     @property
     def _names(self) -> LineageNames:
-        from actiondbg.commands.render.lineage.questions import LineageNames
+        from actiondbg.commands.render.lineage import LineageNames
 
         return LineageNames(self._lineage)
 
@@ -261,7 +252,7 @@ class _Answers:
             print(line)
 
     def _kinds(self, glob: str) -> None:
-        from actiondbg.commands.render.lineage.questions import kinds_lines, kinds_object
+        from actiondbg.commands.render.lineage import kinds_lines, kinds_object
         from actiondbg.lineage.questions.groups import operations_of_kind
         from actiondbg.lineage.questions.kinds import kind_rows
 
@@ -272,7 +263,7 @@ class _Answers:
         self._put("kinds", kinds_object(rows), lambda: kinds_lines(rows, every))
 
     def _groups(self, kind: str, became: str) -> None:
-        from actiondbg.commands.render.lineage.questions import groups_lines, groups_object
+        from actiondbg.commands.render.lineage import groups_lines, groups_object
         from actiondbg.lineage.questions.groups import groups
 
         level = self._options.level or "operation"
@@ -287,7 +278,7 @@ class _Answers:
         options = self._options
         first, last = self._lineage.stages[0], self._lineage.stages[-1]
         source, target = (last, first) if options.back else (first, last)
-        operations = chosen_operations(self._lineage, source, options.of)
+        operations = lineage_source.chosen_operations(self._lineage, source, options.of)
         tracking = self._lineage.track(operations, target, exact=options.exact)
         if options.level is not None and not options.back:
             tracking = rolled_up(tracking, options.level)
@@ -314,7 +305,7 @@ class _Answers:
         write_file(path, draw(found, flows_title(found)))
 
     def _orphans(self) -> int:
-        from actiondbg.commands.render.lineage.questions import matrix_lines, matrix_object
+        from actiondbg.commands.render.lineage import matrix_lines, matrix_object
         from actiondbg.lineage.questions.matrix import matrix, unexplained
 
         options = self._options
@@ -345,7 +336,7 @@ class _Answers:
             FORMATS[path.suffix.removeprefix(".")](matrix_table(matrix).to_reader(), out)
 
     def _losses(self) -> int:
-        from actiondbg.commands.render.lineage.questions import losses_lines, losses_object
+        from actiondbg.commands.render.lineage import losses_lines, losses_object
         from actiondbg.lineage.questions.location_loss import location_losses
 
         if not self._lineage.is_recorded:

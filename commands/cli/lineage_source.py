@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from actiondbg.commands.cli.line_parser import names_recording
-from actiondbg.commands.interpreter.options import Option
+from actiondbg.commands.interpreter.options import option
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import ActiondbgError, UsageError
 
@@ -31,12 +31,12 @@ _ONLY_FUNCTIONS = (
 
 Dumps = Annotated[
     tuple[str, ...],
-    Option("--input", "A.mlir", help="a dump of the input, instead of a recording"),
-    Option("--then", "B.mlir", help="a later dump or recording; may be repeated"),
+    option("--input", "A.mlir", help="a dump of the input, instead of a recording"),
+    option("--then", "B.mlir", help="a later dump or recording; may be repeated"),
 ]
 Remap = Annotated[
     tuple[str, ...],
-    Option("--remap", "OLD=NEW", help="name a source file otherwise; may be repeated"),
+    option("--remap", "OLD=NEW", help="name a source file otherwise; may be repeated"),
 ]
 
 
@@ -135,7 +135,7 @@ def _of_dumps(dumps: Sequence[str], remap: Sequence[str], partial: bool) -> Line
 @contextmanager
 def _recorded(words: Sequence[str], partial: bool, remap: Sequence[str]) -> Generator[Lineage]:
     """Open the lineage of a recording or an import, or of a tool that is run."""
-    from actiondbg.commands.cli.recording_source import open_source
+    from actiondbg.commands.cli.child_process import open_source
     from actiondbg.lineage.source import lineage_of
 
     with open_source(words, "trace", partial=partial, lineage=True, stdout=os.devnull) as source:
@@ -226,7 +226,7 @@ def _of_recordings(paths: Sequence[str], after: str | None, partial: bool) -> Li
 @contextmanager
 def _of_chain(tools: Sequence[list[str]], after: str | None) -> Generator[Lineage]:
     """Run tools, each with what the one before it wrote as its standard input."""
-    from actiondbg.commands.cli.recording_source import open_source
+    from actiondbg.commands.cli.child_process import open_source
     from actiondbg.lineage.source import chain_of
     from actiondbg.support.scratch_directory import scratch_directory
 

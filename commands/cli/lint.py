@@ -11,14 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from actiondbg.commands import FAILED
+from actiondbg.commands.cli import line_parser
 from actiondbg.commands.cli.child_process import print_cut
-from actiondbg.commands.cli.line_parser import (
-    Follow,
-    LineParser,
-    Partial,
-    names_recording,
-    subcommand,
-)
+from actiondbg.commands.cli.line_parser import LineParser, names_recording, subcommand
 from actiondbg.commands.interpreter.error_text import write_file
 from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.interpreter.values import positive
@@ -83,8 +78,8 @@ class LintOptions(Options):
     output: Path | None = option("-o", "--output", "FILE", help="write the result to a file")
     baseline: Path | None = option("FILE", help="leave out the findings of this file")
     write_baseline: Path | None = option("FILE", help="write all findings as a baseline")
-    partial: Partial = False
-    follow: Follow = None
+    partial: line_parser.Partial = False
+    follow: line_parser.Follow = None
 
 
 @subcommand("lint", "[options] (-- TOOL ARGS... | RUN.adbrec... | SUITE)", LintOptions, _EPILOG)
@@ -138,7 +133,9 @@ class _Linting:
         from actiondbg.lint.linter import Command, Repetition
 
         with scratch_directory("lint") as folder:
-            command = Command(tuple(argv), os.getcwd(), _kept_input(argv, folder))
+            reads = inspect_command_line(list(argv)).reads_stdin
+            kept = copy_stdin(folder) if reads else None  # for each run
+            command = Command(tuple(argv), os.getcwd(), os.devnull if kept is None else str(kept))
             repetition = Repetition(command, folder, self._options.follow)
             with self._progress.shown("running the tool ..."):
                 try:
@@ -213,12 +210,6 @@ def _with_commands(runs: Iterable[LintedRun]) -> Iterator[LintedRun]:
                 "command line to run again: use `actiondbg lint --rerun -- TOOL ARGS...`."
             )
         yield run
-
-
-def _kept_input(argv: Sequence[str], folder: Path) -> str:
-    """Return a file with our standard input if a command reads it, for each run; else /dev/null."""
-    kept = copy_stdin(folder) if inspect_command_line(list(argv)).reads_stdin else None
-    return os.devnull if kept is None else str(kept)
 
 
 def _status(status: int) -> str:

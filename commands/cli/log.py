@@ -10,27 +10,10 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, NamedTuple
 
-from actiondbg.commands.cli.child_process import (
-    forward_interrupts,
-    print_cut,
-    print_ending,
-    print_others,
-    wait_and_import,
-    without_context,
-)
-from actiondbg.commands.cli.line_parser import (
-    SUFFIX,
-    Follow,
-    LineParser,
-    NoColor,
-    Partial,
-    Randomize,
-    Skip,
-    file_or_stdout,
-    subcommand,
-)
+from actiondbg.commands.cli import child_process, line_parser
+from actiondbg.commands.cli.line_parser import SUFFIX, LineParser, subcommand
 from actiondbg.commands.interpreter.error_text import writing
-from actiondbg.commands.interpreter.options import Flag, Option, Options, flag, option
+from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.render.terminal.output import color_allowed, paged, print_notice
 from actiondbg.errors import FileNotWritten, UsageError
 from actiondbg.recording.errors import need_packages
@@ -78,18 +61,10 @@ class Destination(NamedTuple):
     path: Path | None
     colors: bool = True
 
-    @property
-    def is_file(self) -> bool:
-        """Whether the output is a seekable file."""
-        return self.path is not None and (not self.path.exists() or self.path.is_file())
-
     def paint(self, role: str, text: str) -> str:
         """Colour a text, see ``log.fields.Paint``."""
-        return colored(role, text) if self._is_colored else text
-
-    @property
-    def _is_colored(self) -> bool:
-        return self.colors and self.path is None and sys.stdout.isatty() and color_allowed()
+        is_colored = self.colors and self.path is None and sys.stdout.isatty() and color_allowed()
+        return colored(role, text) if is_colored else text
 
     def file(self, directory: Path) -> Path:
         """Return the file of the log while the tool runs: the output, or a copy for ``show``.
@@ -97,7 +72,8 @@ class Destination(NamedTuple):
         Raises:
             FileNotWritten: the file cannot be written.
         """
-        if self.path is None or not self.is_file:
+        is_seekable = self.path is not None and (not self.path.exists() or self.path.is_file())
+        if self.path is None or not is_seekable:
             return directory / "log"
         with writing(self.path), self.path.open("ab"):
             return self.path
@@ -134,7 +110,7 @@ class LogOptions(Options):
         "--output",
         "FILE",
         help="write the log to a file, while the tool runs",
-        parse=file_or_stdout,
+        parse=line_parser.file_or_stdout,
     )
     filter: tuple[str, ...] = option(
         "SPEC", help="only actions that match a SPEC [if EXPR] of 'break'; repeatable: any of them"
@@ -142,23 +118,23 @@ class LogOptions(Options):
     loc: str | None = option("FILE:LINE", help="only actions on operations of this location")
     outcome: Annotated[
         tuple[str, ...],
-        Option(
+        option(
             "--outcome",
             "OUTCOME",
             help="only actions with one of these outcomes: succeeded, failed, changed, unchanged, "
             "skipped, unfinished, reason:GLOB; comma-separated and repeatable",
         ),
-        Flag("--changed", help="short for --outcome changed", value="changed"),
-        Flag("--failed", help="short for --outcome failed", value="failed"),
+        flag("--changed", help="short for --outcome changed", value="changed"),
+        flag("--failed", help="short for --outcome failed", value="failed"),
     ] = ()
     json: bool = flag(help="print one JSON object an action, with all fields")
     upstream_format: bool = flag(help="print exactly what --log-actions-to of mlir-opt prints")
     tool_stdout: str | None = option("FILE", help="redirect the standard output of the tool")
-    partial: Partial = False
-    follow: Follow = None
-    randomize: Randomize = False
-    skip: Skip = ()
-    no_color: NoColor = False
+    partial: line_parser.Partial = False
+    follow: line_parser.Follow = None
+    randomize: line_parser.Randomize = False
+    skip: line_parser.Skip = ()
+    no_color: line_parser.NoColor = False
 
 
 @subcommand("log", "[options] (-- TOOL ARGS... | RUN.adbrec)", LogOptions, _EPILOG)
@@ -171,7 +147,12 @@ def run(parser: LineParser[LogOptions], argv: list[str]) -> int:
         where = _where(options)
     destination = Destination(options.output, not options.no_color)
     if recorded:
-        return _log_recording(tool[0], options, destination, where)
+        from actiondbg.recording import open_recording
+
+        recording = open_recording(tool[0], partial=options.partial)
+        child_process.print_cut(tool[0], recording.cut)
+        _write(recording, options, destination, where)
+        return 0
     if options.upstream_format:
         return _log_upstream(tool, options, destination)
     if where is None and not options.json:
@@ -229,20 +210,6 @@ def _where(options: LogOptions) -> str | None:
     if options.loc:
         parts.append(where_location(options.loc))
     return " AND ".join(f"({part})" for part in parts)
-
-
-# --- a recording ----------------------------------------------------------------------
-
-
-def _log_recording(
-    path: str, options: LogOptions, destination: Destination, where: str | None
-) -> int:
-    from actiondbg.recording import open_recording
-
-    recording = open_recording(path, partial=options.partial)
-    print_cut(path, recording.cut)
-    _write(recording, options, destination, where)
-    return 0
 
 
 def _write(
@@ -323,7 +290,7 @@ def _log_afterwards(
         path = directory / f"run{SUFFIX}"
         with _started(tool, options, path) as running:
             modules = ("actiondbg.recording.log.log", "actiondbg.recording.query.database")
-            done = wait_and_import(running, *modules)
+            done = child_process.wait_and_import(running, *modules)
         return _print_recorded(done, options, destination, where)
 
 
@@ -346,7 +313,7 @@ def _log_upstream(tool: list[str], options: LogOptions, destination: Destination
             file.write_bytes(b"")  # a tool without an MLIR context writes none
         with _started(tool, options, None, upstream_log=file) as running:
             done = running.wait()
-        status = print_ending(done)
+        status = child_process.print_ending(done)
         destination.show(file)
         if _is_cut(file):
             own = file == destination.path
@@ -391,7 +358,7 @@ def _started(
         skip=options.skip,
         upstream_log=upstream_log,
     )
-    return forward_interrupts(started)
+    return child_process.forward_interrupts(started)
 
 
 # --- messages -------------------------------------------------------------------------
@@ -399,8 +366,10 @@ def _started(
 
 def _report(done: RecordedRun, count: int) -> int:
     """Print what the log lacks; return the exit code."""
-    status = print_ending(done, f"the log has the {counted(count, 'action')} up to then")
-    print_others(done)
+    status = child_process.print_ending(
+        done, f"the log has the {counted(count, 'action')} up to then"
+    )
+    child_process.print_others(done)
     if done.path is None and done.status >= 0:
-        print_notice(f"There is nothing to log: {without_context(done)}.")
+        print_notice(f"There is nothing to log: {child_process.without_context(done)}.")
     return status

@@ -76,18 +76,16 @@ def run(parser: LineParser[McpOptions], argv: list[str]) -> int:
 
     sessions = Sessions(restrictions, options.sessions)
     if options.http is None:
-        _serve_stdio(DebugServer(sessions, None))
+        from actiondbg.commands.mcp.transports import run_stdio
+
+        if sys.stdin.isatty():
+            print_notice(
+                "A client of MCP starts this command; end it with Ctrl-D. See docs/mcp.md."
+            )
+        run_stdio(DebugServer(sessions, None))
     else:
         _serve_http(DebugServer(sessions, options.idle), options.http, options.idle)
     return 0
-
-
-def _serve_stdio(server: DebugServer) -> None:
-    from actiondbg.commands.mcp.transports import run_stdio
-
-    if sys.stdin.isatty():
-        print_notice("A client of MCP starts this command; end it with Ctrl-D. See docs/mcp.md.")
-    run_stdio(server)
 
 
 def _serve_http(server: DebugServer, port: int, idle_seconds: float) -> None:

@@ -1,4 +1,4 @@
-"""``actiondbg query [options] RUN.adbrec... "SQL"``."""
+"""``actiondbg query [options] RUN.adbrec... "SQL"``, and ``actiondbg export --parquet DIR``."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from actiondbg.errors import UsageError
 from actiondbg.recording.errors import need_packages
 from actiondbg.recording.overwrite import check_overwritten
 from actiondbg.support.atomic_write import open_whole
+from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -158,3 +159,47 @@ def _output(path: Path | None) -> Generator[IO[bytes]]:
         return
     with writing(path), open_whole(path) as out:
         yield out
+
+
+_EXPORT_EPILOG = """\
+examples:
+  actiondbg export --parquet bucket run.adbrec
+  actiondbg query bucket "select run, sum(self_ns) from actions group by run"
+  duckdb -c "select run, count(*) from read_parquet('bucket/*/actions.parquet') group by run"
+
+Each recording becomes a folder run=NAME-ID in DIR with one Parquet file a table. The name depends
+only on the recording, so that exports of several machines can share a bucket.
+
+exit status: 0 success, 1 error, 2 bad usage.
+"""
+
+
+class ExportOptions(Options):
+    parquet: Path = option("DIR", help="the folder to write to")
+    recordings: tuple[str, ...] = positional(
+        "RUN.adbrec", required=True, help="recordings, or folders of them"
+    )
+    partial: Partial = False
+
+
+@subcommand("export", "--parquet DIR [options] RUN.adbrec...", ExportOptions, _EXPORT_EPILOG)
+def export_(parser: LineParser[ExportOptions], argv: list[str]) -> int:
+    """Export recordings to Parquet files."""
+    options = parser.read(argv)
+    need_packages("actiondbg export")
+    from actiondbg.recording.query.export import export
+    from actiondbg.recording.query.sources import open_sources
+
+    sources = open_sources(options.recordings, partial=options.partial)
+    if sources.exports:
+        parser.error(
+            f"{sources.exports[0]!r} is an export already: name recordings, or a folder of them."
+        )
+    for sentence in sources.sentences():
+        print_notice(sentence)
+    for recording in sources.recordings.values():
+        with writing(options.parquet):
+            folder, size = export(recording, options.parquet)
+        count = counted(recording.count, "action")
+        print(f"{folder}: {count}, {size / 1e6:.1f} MB")
+    return 0

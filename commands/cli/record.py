@@ -8,21 +8,13 @@ from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from actiondbg.commands.cli import line_parser
 from actiondbg.commands.cli.child_process import (
     print_ending,
     print_incomplete,
     without_context,
 )
-from actiondbg.commands.cli.line_parser import (
-    SUFFIX,
-    Follow,
-    LineParser,
-    Quiet,
-    Randomize,
-    Skip,
-    Without,
-    subcommand,
-)
+from actiondbg.commands.cli.line_parser import SUFFIX, LineParser, subcommand
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.render.terminal.output import print_notice
@@ -70,11 +62,11 @@ class RecordOptions(Options):
     checks: bool = flag(
         help="check that patterns keep the rules of rewriting, in one thread; see actiondbg lint"
     )
-    quiet: Quiet = False
-    follow: Follow = None
-    randomize: Randomize = False
-    without: Without = ()
-    skip: Skip = ()
+    quiet: line_parser.Quiet = False
+    follow: line_parser.Follow = None
+    randomize: line_parser.Randomize = False
+    without: line_parser.Without = ()
+    skip: line_parser.Skip = ()
 
 
 @subcommand("record", "[options] -- TOOL ARGS...", RecordOptions, _EPILOG)
@@ -107,11 +99,14 @@ def run(parser: LineParser[RecordOptions], argv: list[str]) -> int:
         from actiondbg.recording.log.tally import Tally
 
         tally = Tally(running.path or output)
-        done = _follow(running, tally) if _shows_progress() else running.wait()
+        # The progress must not mix with output of the tool on the same terminal.
+        shows_progress = sys.stderr.isatty() and not sys.stdout.isatty()
+        done = _follow(running, tally) if shows_progress else running.wait()
     status = print_ending(done, kept=output)
     for sentence in _report(done, output, tally, replaces, options.quiet):
         print_notice(sentence)
-    return status or _print_incomplete(done, output)
+    cut = [print_incomplete(done, path, output.parent / path.name) for path in done.others]
+    return status or int(any(cut))
 
 
 @contextlib.contextmanager
@@ -136,11 +131,6 @@ def _output(options: RecordOptions, tool: Sequence[str]) -> Generator[Path]:
 
 
 # --- progress ---------------------------------------------------------------------
-
-
-def _shows_progress() -> bool:
-    # The progress must not mix with output of the tool on the same terminal.
-    return sys.stderr.isatty() and not sys.stdout.isatty()
 
 
 def _follow(running: RecordingProcess, tally: Tally) -> RecordedRun:
@@ -177,12 +167,6 @@ def _report(
             yield f"{_amount(other)} in {output.parent / path.name}, of another process."
     if done.unobserved is not None:
         yield done.unobserved
-
-
-def _print_incomplete(done: RecordedRun, output: Path) -> int:
-    """Print which recordings of further processes are incomplete; return the exit code."""
-    cut = [print_incomplete(done, path, output.parent / path.name) for path in done.others]
-    return int(any(cut))
 
 
 def _amount(tally: Tally) -> str:

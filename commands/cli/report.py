@@ -6,17 +6,9 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from actiondbg.commands.cli.child_process import print_cut
-from actiondbg.commands.cli.line_parser import (
-    Follow,
-    LineParser,
-    Partial,
-    Quiet,
-    Randomize,
-    Skip,
-    subcommand,
-)
-from actiondbg.commands.cli.recording_source import Source, open_source
+from actiondbg.commands.cli import line_parser
+from actiondbg.commands.cli.child_process import Source, open_source, print_cut
+from actiondbg.commands.cli.line_parser import LineParser, subcommand
 from actiondbg.commands.interpreter.error_text import write_file
 from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.render.terminal.output import print_notice
@@ -27,7 +19,7 @@ from actiondbg.recording.overwrite import check_output
 from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
-    from actiondbg.recording.recording import Recording
+    pass
 
 _IR: IRDetail = "changed"  # for the diffs, when a tool is recorded
 _MARK = b'<meta name="generator" content="actiondbg report">'
@@ -79,11 +71,11 @@ class ReportOptions(Options):
         "FILE[=STAGE]", help="of --cost: the file to which debug info points"
     )
     lineage: bool = flag(help="record what operations became, which the page then shows")
-    partial: Partial = False
-    quiet: Quiet = False
-    follow: Follow = None
-    randomize: Randomize = False
-    skip: Skip = ()
+    partial: line_parser.Partial = False
+    quiet: line_parser.Quiet = False
+    follow: line_parser.Follow = None
+    randomize: line_parser.Randomize = False
+    skip: line_parser.Skip = ()
 
 
 @subcommand("report", "[options] (RUN.adbrec | -- TOOL ARGS...)", ReportOptions, _EPILOG)
@@ -118,13 +110,14 @@ def _report(source: Source, options: ReportOptions) -> int:
 
     if source.status is None:
         print_cut(source.recording.path, source.recording.cut)
+    sections, script = _sections(source, options)
     page = report_page(
         source.recording,
         options.size,
         is_kept=source.status is None,
         filters=options.filter,
-        sections=_sections(source, options),
-        script=_script(source),
+        sections=sections,
+        script=script,
     )
     content = page.html.encode(errors="replace")
     write_file(options.output, content)
@@ -136,45 +129,33 @@ def _report(source: Source, options: ReportOptions) -> int:
     return source.status or 0
 
 
-def _sections(source: Source, options: ReportOptions) -> list[str]:
-    """Return the sections that only the lineage of the recording answers."""
-    sections = [_kinds(source.recording)] if _has_lineage(source.recording) else []
-    if options.cost is None:
-        return sections
-    from actiondbg.commands.cli.cost import modules_of
-    from actiondbg.commands.render.lineage.cost import cost_section
-    from actiondbg.lineage.cost import attribute
-    from actiondbg.lineage.profiles import read_profile
+def _sections(source: Source, options: ReportOptions) -> tuple[list[str], str]:
+    """Return the sections that only the lineage of the recording answers, and their script."""
+    recording, sections, script = source.recording, list[str](), ""
+    kinds = {stage.kind for stage in recording.stages} if recording.header.lineage else set[str]()
+    is_whole = {"input", "output"} <= kinds  # not of a run that failed
+    if not is_whole and options.cost is None:
+        return sections, script
     from actiondbg.lineage.recorded.lineage import RecordedLineage
 
-    profile, lineage = read_profile(options.cost), RecordedLineage(source.recording)
-    cost = attribute(profile, lineage, modules_of(lineage, options.module))
-    return [*sections, cost_section(cost)]
+    if is_whole:
+        from actiondbg.lineage.pictures.sankey import flows_title, sankey_script, sankey_section
+        from actiondbg.lineage.questions.flows import flows
 
+        found = flows(RecordedLineage(recording))
+        shown = sankey_section(found, flows_title(found))
+        sections.append(f"<h2>What operations became</h2>\n{shown}")
+        script = sankey_script()
+    if options.cost is not None:
+        from actiondbg.commands.cli.cost import modules_of
+        from actiondbg.commands.render.cost import cost_section
+        from actiondbg.lineage.cost import attribute
+        from actiondbg.lineage.profiles import read_profile
 
-def _has_lineage(recording: Recording) -> bool:
-    """Whether the run has a lineage from its input to its output; a run that failed has none."""
-    if not recording.header.lineage:
-        return False
-    return {"input", "output"} <= {stage.kind for stage in recording.stages}
-
-
-def _kinds(recording: Recording) -> str:
-    from actiondbg.lineage.pictures.sankey import flows_title, sankey_section
-    from actiondbg.lineage.questions.flows import flows
-    from actiondbg.lineage.recorded.lineage import RecordedLineage
-
-    found = flows(RecordedLineage(recording))
-    title = flows_title(found)
-    return f"<h2>What operations became</h2>\n{sankey_section(found, title)}"
-
-
-def _script(source: Source) -> str:
-    if not _has_lineage(source.recording):
-        return ""
-    from actiondbg.lineage.pictures.sankey import sankey_script
-
-    return sankey_script()
+        profile, lineage = read_profile(options.cost), RecordedLineage(recording)
+        cost = attribute(profile, lineage, modules_of(lineage, options.module))
+        sections.append(cost_section(cost))
+    return sections, script
 
 
 def _check_output(path: Path) -> None:

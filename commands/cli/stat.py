@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from actiondbg.commands.cli.child_process import Source, open_source
 from actiondbg.commands.cli.line_parser import Follow, LineParser, Partial, Randomize, subcommand
-from actiondbg.commands.cli.recording_source import Source, open_source
 from actiondbg.commands.interpreter.error_text import write_file, writing
 from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.interpreter.values import bucket_count, index, milliseconds
@@ -24,7 +24,7 @@ from actiondbg.support.globs import check_glob
 if TYPE_CHECKING:
     from actiondbg.recording.statistics.measurement import Measured
 
-_MODULES = ("actiondbg.recording.statistics.measurement", "actiondbg.commands.render.statistics")
+_MODULES = ("actiondbg.recording.statistics.measurement", "actiondbg.commands.render.quantities")
 _PICTURES = (".pdf", ".png", ".svg")
 _EPILOG = """\
 examples:
@@ -174,16 +174,13 @@ def _write(measured: Measured, options: StatOptions, out: TextIO) -> None:
 
         with writing(options.plot):
             write_plot(measured.statistics, options.plot)
-    text = _text(measured, options)
+    if options.json:
+        text = json.dumps(measured.as_json(), ensure_ascii=False)
+    else:
+        from actiondbg.commands.render.quantities import stat_text
+
+        text = stat_text(measured, options.limit, tables=not options.no_tables)
     if options.output is not None:
         write_file(options.output, f"{text}\n")
     else:
         print(text, file=out)
-
-
-def _text(measured: Measured, options: StatOptions) -> str:
-    if options.json:
-        return json.dumps(measured.as_json(), ensure_ascii=False)
-    from actiondbg.commands.render.statistics import stat_text
-
-    return stat_text(measured, options.limit, tables=not options.no_tables)

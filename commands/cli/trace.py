@@ -10,23 +10,8 @@ from collections.abc import Generator
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from actiondbg.commands.cli.child_process import (
-    forward_interrupts,
-    print_cut,
-    print_ending,
-    print_others,
-    without_context,
-)
-from actiondbg.commands.cli.line_parser import (
-    SUFFIX,
-    Follow,
-    LineParser,
-    Partial,
-    Quiet,
-    Randomize,
-    Skip,
-    subcommand,
-)
+from actiondbg.commands.cli import child_process, line_parser
+from actiondbg.commands.cli.line_parser import SUFFIX, LineParser, subcommand
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Options, option
 from actiondbg.commands.render.terminal.output import print_notice
@@ -88,11 +73,11 @@ class TraceOptions(Options):
         help="only actions that match a SPEC [if EXPR] of 'break', and their parents; "
         "repeatable: any of them",
     )
-    partial: Partial = False
-    quiet: Quiet = False
-    follow: Follow = None
-    randomize: Randomize = False
-    skip: Skip = ()
+    partial: line_parser.Partial = False
+    quiet: line_parser.Quiet = False
+    follow: line_parser.Follow = None
+    randomize: line_parser.Randomize = False
+    skip: line_parser.Skip = ()
 
 
 @subcommand("trace", "-o FILE [options] (RUN.adbrec | -- TOOL ARGS...)", TraceOptions, _EPILOG)
@@ -104,16 +89,12 @@ def run(parser: LineParser[TraceOptions], argv: list[str]) -> int:
         kind: Format = options.format or format_of(options.output)
         check_output(options.output, kind)
         check_overwritten(options.output, tool)
-        selection = _selection(options)
+        from actiondbg.recording.query.filters import where_any
+
+        selection = Selection(options.failed, options.min_duration, where_any(options.filter))
     need_packages("actiondbg trace")
     trace = _trace_recording if recorded else _trace_tool
     return trace(tool, options, kind, selection)
-
-
-def _selection(options: TraceOptions) -> Selection:
-    from actiondbg.recording.query.filters import where_any
-
-    return Selection(options.failed, options.min_duration, where_any(options.filter))
 
 
 def _trace_recording(
@@ -130,7 +111,7 @@ def _trace_recording(
             partial=options.partial,
             progress=progress,
         )
-    print_cut(words[0], written.cut)
+    child_process.print_cut(words[0], written.cut)
     _report(written, options, kind)
     return 0
 
@@ -146,7 +127,7 @@ def _trace_tool(tool: list[str], options: TraceOptions, kind: Format, selection:
             randomize=options.randomize,
             skip=options.skip,
         )
-        with forward_interrupts(started) as running:
+        with child_process.forward_interrupts(started) as running:
             # Imported here, as the import takes long and the tool runs meanwhile.
             from actiondbg.recording.trace.writer import trace_run
 
@@ -154,10 +135,10 @@ def _trace_tool(tool: list[str], options: TraceOptions, kind: Format, selection:
                 import_module("actiondbg.recording.query.database")
             with writing(options.output):
                 done, written = trace_run(running, options.output, kind, selection)
-        status = print_ending(done)
-    print_others(done)
+        status = child_process.print_ending(done)
+    child_process.print_others(done)
     if written is None:
-        print_notice(f"There is nothing to trace: {without_context(done)}.")
+        print_notice(f"There is nothing to trace: {child_process.without_context(done)}.")
     else:
         _report(written, options, kind)
     return status

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
+from actiondbg.commands.cli import lineage_source
 from actiondbg.commands.cli.line_parser import LineParser, Partial, subcommand
-from actiondbg.commands.cli.lineage_source import (
-    chosen_operations,
-    is_chain,
-    opened_lineage,
-    source_words,
-    split_tool,
-)
-from actiondbg.commands.interpreter.options import Option, Options, flag, option, positional
+from actiondbg.commands.interpreter.options import Options, flag, option, positional
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import NotRecorded
 from actiondbg.lineage.level import Level
@@ -48,15 +42,15 @@ class TrackOptions(Options):
     recording: str | None = positional("RUN.adbrec", help="made with actiondbg record --lineage")
     input: Annotated[
         tuple[str, ...],
-        Option("--input", "A.mlir", help="the IR to track from; - for standard input"),
-        Option("--input-mlir", "A.mlir", help="the same as --input"),
+        option("--input", "A.mlir", help="the IR to track from; - for standard input"),
+        option("--input-mlir", "A.mlir", help="the same as --input"),
     ] = ()
     then: Annotated[
         tuple[str, ...],
-        Option(
+        option(
             "--then", "B.mlir", help="IR of a later stage, or a later recording; may be repeated"
         ),
-        Option("--track-mlir", "B.mlir", help="the same as --then"),
+        option("--track-mlir", "B.mlir", help="the same as --then"),
     ] = ()
     what: tuple[str, ...] = option(
         "--from",
@@ -78,13 +72,13 @@ class TrackOptions(Options):
     )
     remap: Annotated[
         tuple[str, ...],
-        Option(
+        option(
             "--remap",
             "OLD=NEW",
             help="name a source file otherwise; %%i is the first dump, %%t the second; may be "
             "repeated",
         ),
-        Option("--src-remap-list", "OLD=NEW", help="the same as --remap"),
+        option("--src-remap-list", "OLD=NEW", help="the same as --remap"),
     ] = ()
     partial: Partial = False
     json: bool = flag(help="print one JSON object a line")
@@ -98,15 +92,15 @@ class TrackOptions(Options):
 )
 def run(parser: LineParser[TrackOptions], argv: list[str]) -> int:
     """Track operations to what they became, and back."""
-    ours, tool = split_tool(argv)
+    ours, tool = lineage_source.split_tool(argv)
     options = parser.read_intermixed(ours)
     if options.back and options.related:
         parser.error("--back and --related exclude each other")
     if len(options.input) > 1:
         parser.error("give one input, and later dumps with --then B.mlir")
     dumps = [*options.input, *options.then]
-    source = source_words(options.recording, tool)
-    joins = not options.input and is_chain(source, options.then)
+    source = lineage_source.source_words(options.recording, tool)
+    joins = not options.input and lineage_source.is_chain(source, options.then)
     if options.recording and options.then and not joins:
         parser.error("a recording is followed by recordings: A.adbrec --then B.adbrec")
     if not options.input and not joins and (options.then or not source):
@@ -122,12 +116,10 @@ def run(parser: LineParser[TrackOptions], argv: list[str]) -> int:
         dumps *= 2  # related operations need no later dump
     if len(dumps) == 1 and not joins:
         parser.error("a later stage is missing: give one with --then B.mlir")
-    with opened_lineage(
-        source,
-        dumps,
-        remap=options.remap,
-        partial=options.partial,
-        after=_action(options),
+    # The action of a run after which a stage is needed.
+    after = None if options.input or options.to in (None, *_ENDS) else options.to
+    with lineage_source.opened_lineage(
+        source, dumps, remap=options.remap, partial=options.partial, after=after
     ) as lineage:
         _show(_answers(lineage, options), as_json=options.json)
     return 0
@@ -141,11 +133,6 @@ def _run_shell(dumps: list[str], options: TrackOptions) -> int:
     for note in found.notes:
         print_notice(note)
     return run_shell(found.lineage)
-
-
-def _action(options: TrackOptions) -> str | None:
-    """Return the action of a run after which a stage is needed."""
-    return None if options.input or options.to in (None, *_ENDS) else options.to
 
 
 def _answers(lineage: Lineage, options: TrackOptions) -> list[TrackAnswer]:
@@ -162,7 +149,7 @@ def _answers(lineage: Lineage, options: TrackOptions) -> list[TrackAnswer]:
     index = LocationIndex(source.locations)
     answers: list[TrackAnswer] = []
     for what in options.what:
-        for operation in chosen_operations(lineage, source, [what], index):
+        for operation in lineage_source.chosen_operations(lineage, source, [what], index):
             if options.related and lineage.is_recorded:
                 found = related(lineage, [operation], exact=options.exact)
             else:
@@ -194,7 +181,7 @@ def _stage(lineage: Lineage, name: str | None) -> Stage:
 def _show(answers: list[TrackAnswer], *, as_json: bool) -> None:
     import msgspec
 
-    from actiondbg.commands.render.lineage.tracking import answer_lines
+    from actiondbg.commands.render.lineage import answer_lines
 
     for answer in answers:
         if as_json:

@@ -36,16 +36,13 @@ def run_shell(lineage: DumpLineage) -> int:
     """
     names = shell_names([OperationIndex(lineage, stage) for stage in lineage.stages])
     if sys.stdin.isatty():
-        _Console(names).interact(_banner(lineage), exitmsg="")
+        stages = ", ".join(
+            f"{stage.name} ({counted(len(stage), 'operation')})" for stage in lineage.stages
+        )
+        way_out = "A Python shell: info lists its functions; exit() or Ctrl-D leaves it."
+        _Console(names).interact(f"{stages}\n{way_out}", exitmsg="")
         return 0
     return _run_all(sys.stdin.read(), names)
-
-
-def _banner(lineage: DumpLineage) -> str:
-    stages = ", ".join(
-        f"{stage.name} ({counted(len(stage), 'operation')})" for stage in lineage.stages
-    )
-    return f"{stages}\nA Python shell: info lists its functions; exit() or Ctrl-D leaves it."
 
 
 class Info:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from actiondbg.commands.dap.protocol import types
+from actiondbg.commands.dap import protocol
 from actiondbg.errors import ActiondbgError, UsageError
 
 if TYPE_CHECKING:
@@ -51,8 +51,8 @@ class Placed(msgspec.Struct):
     wanted: Wanted
     id: int | None = None
     error: str | None = None
-    reported: types.Breakpoint = msgspec.field(
-        default_factory=lambda: types.Breakpoint(verified=True)
+    reported: protocol.Breakpoint = msgspec.field(
+        default_factory=lambda: protocol.Breakpoint(verified=True)
     )
 
 
@@ -131,16 +131,16 @@ class BreakpointGroups:
         if ignored:
             debuggee.session.breakpoints.set_ignore(made.id, ignored)
 
-    def _report(self, debuggee: Debuggee, placed: Placed) -> types.Breakpoint:
+    def _report(self, debuggee: Debuggee, placed: Placed) -> protocol.Breakpoint:
         if placed.id is None:
-            placed.reported = types.Breakpoint(
+            placed.reported = protocol.Breakpoint(
                 verified=False, message=placed.error, reason="failed"
             )
         elif (pending := debuggee.session.breakpoints.get(placed.id).pending) is None:
-            placed.reported = types.Breakpoint(id=placed.id, verified=True)
+            placed.reported = protocol.Breakpoint(id=placed.id, verified=True)
         else:
             reason = "failed" if debuggee.session.names.is_complete else "pending"
-            placed.reported = types.Breakpoint(
+            placed.reported = protocol.Breakpoint(
                 id=placed.id, verified=False, message=pending, reason=reason
             )
         return placed.reported

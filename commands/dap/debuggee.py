@@ -1,4 +1,4 @@
-"""What is debugged: the session, the shell's commands on it, and what clients hold of a stop."""
+"""What is debugged: the session, its configuration, its stops, and what clients hold of them."""
 
 from __future__ import annotations
 
@@ -6,32 +6,161 @@ import codecs
 import contextlib
 import io
 import os
+import re
 import select
 import threading
 from collections.abc import Callable, Generator, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
-from actiondbg.commands.dap.configuration import (
-    AttachRequestArguments,
-    Configuration,
-    LaunchRequestArguments,
-)
+from actiondbg.commands.dap import protocol
 from actiondbg.commands.dap.documents import IRDocuments
-from actiondbg.commands.dap.progress import RequestProgress
+from actiondbg.commands.dap.protocol import Arguments
 from actiondbg.commands.interpreter.console import Console
-from actiondbg.commands.interpreter.error_text import message_of
+from actiondbg.commands.interpreter.declaration import Permission, Permissions
 from actiondbg.commands.interpreter.interpreter import Interpreter, Lines
-from actiondbg.commands.interpreter.permissions import Permissions
-from actiondbg.commands.interpreter.recording_console import RecordingConsole
+from actiondbg.commands.render.bisection import progress_words
 from actiondbg.commands.render.registry import show
+from actiondbg.commands.render.terminal.progress import ProgressLine
 from actiondbg.errors import NoSuchUnit, UsageError
 
 if TYPE_CHECKING:
-    from actiondbg.commands.dap.protocol.types import Variable
+    from actiondbg.bisection.progress import Progress
+    from actiondbg.commands.dap.protocol import Variable
     from actiondbg.commands.interpreter.declaration import CommandTable
     from actiondbg.process.stop import Stop
+    from actiondbg.recording.session.session import RecordedSession
     from actiondbg.session.debug_session import DebugSession
     from actiondbg.session.session import Session
+
+
+class Configuration(Arguments, frozen=True):
+    """What ``launch`` and ``attach`` have in common.
+
+    Attributes:
+        stop_on_entry: stop before the first action.
+        stop_at_end: stop at the end of the run, from which one can go back, instead of ending.
+        show: the text to which frames belong: the input, or the IR at the stop.
+        ir_document: the URI of the client's own document of the newest IR: frames in the IR are in
+            it, instead of in a virtual document.
+        ir_lines: lines of IR before and after the cursor in the document of the IR.
+        print_stops: print each stop in the debug console.
+        init_commands: command lines of the shell to execute before the start.
+        allow: what the debug console may do beside debugging.
+    """
+
+    stop_on_entry: bool = False
+    stop_at_end: bool = False
+    show: Literal["input", "ir"] = "input"
+    ir_document: str | None = None
+    ir_lines: int = 200
+    print_stops: bool = True
+    init_commands: tuple[str, ...] = ()
+    allow: tuple[Permission, ...] = ()
+
+
+class LaunchRequestArguments(Configuration, frozen=True):
+    """The configuration of a session of a tool or a recording.
+
+    Attributes:
+        env: variables to add to the environment; null removes one.
+        skip: a SPEC each: actions to skip.
+        skips: a file of ``save skips``.
+        edits: a file of ``save edits``.
+        follow: a glob of the processes to debug, of a program that starts tools.
+        without: capabilities of the agent to switch off.
+        no_debug: run the tool without a stop.
+    """
+
+    tool: str | None = None
+    args: tuple[str, ...] = ()
+    recording: str | None = None
+    partial: bool = False
+    cwd: str | None = None
+    env: dict[str, str | None] | None = None
+    stdin: str | None = None
+    skip: tuple[str, ...] = ()
+    skips: str | None = None
+    edits: str | None = None
+    follow: str | None = None
+    randomize: bool = False
+    without: tuple[str, ...] = ()
+    no_debug: bool = False
+
+
+class AttachRequestArguments(Configuration, frozen=True, kw_only=True):
+    """The configuration of a session of a Python program that waits.
+
+    Attributes:
+        socket: the path that ``actiondbg.attach(wait=True)`` printed.
+        process: in a configuration that the server made, the process of a child session.
+        token: likewise, by which the server recognizes the child session.
+    """
+
+    socket: str | None = None
+    process: str | None = None
+    token: str | None = None
+
+
+_LATE_SECONDS = 0.5
+
+
+class RequestProgress(ProgressLine):
+    """Sends events about a request that takes long; the waits in it are no progress of their own.
+
+    Args:
+        number: the number of the request, which is also that of its progress.
+    """
+
+    def __init__(self, send: Callable[[protocol.EventBody], None], number: int, title: str) -> None:
+        super().__init__(io.StringIO(), enabled=False)
+        self._send = send
+        self._number = number
+        self._title = title
+        self._events = threading.Lock()
+        self._is_shown = self._is_over = False
+        self._timer = threading.Timer(_LATE_SECONDS, self._start)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def end(self) -> None:
+        self._timer.cancel()
+        with self._events:
+            if self._is_shown:
+                self._send(protocol.ProgressEndEvent(progress_id=str(self._number)))
+            self._is_shown, self._is_over = False, True
+
+    def change(self, text: str) -> None:
+        self._update(text, None)
+
+    def report(self, progress: Progress) -> None:
+        total = None if progress.to_go is None else progress.trials + progress.to_go
+        percentage = None if not total else round(100.0 * progress.trials / total, 1)
+        self._update(progress.note or progress_words(progress), percentage)
+
+    def _start(self) -> None:
+        with self._events:
+            if self._is_over:
+                return
+            self._is_shown = True
+            self._send(
+                protocol.ProgressStartEvent(
+                    progress_id=str(self._number),
+                    title=self._title,
+                    request_id=self._number,
+                    cancellable=True,
+                )
+            )
+
+    def _update(self, message: str, percentage: float | None) -> None:
+        with self._events:
+            if self._is_shown:
+                number = str(self._number)
+                self._send(
+                    protocol.ProgressUpdateEvent(
+                        progress_id=number, message=message, percentage=percentage
+                    )
+                )
+
 
 T = TypeVar("T")
 _WAY_TO_ALLOW = "add {!r} to 'allow' in the configuration"
@@ -171,7 +300,7 @@ class Debuggee:
         configuration: Configuration,
         commands: CommandTable,
         output: ProgramOutput | None = None,
-        recorded: RecordingConsole | None = None,
+        recorded: RecordedSession | None = None,
     ) -> None:
         self.session = session
         self.live = live
@@ -241,10 +370,6 @@ class Debuggee:
             each.truncate()
         return texts
 
-    def message_of(self, doing: str, error: Exception) -> str:
-        """Return the message of an error; an internal error is reported."""
-        return message_of(self.interpreter.reported(doing, error))
-
     @property
     def stop(self) -> Stop | None:
         """The stop, or the end of the run; None while the tool runs."""
@@ -254,15 +379,6 @@ class Debuggee:
         """Show all that the tool has written up to now."""
         if self._output is not None:
             self._output.flush()
-
-    @property
-    def stops_when_interrupted(self) -> bool:
-        """Whether the interruption of a wait for the tool stops the tool."""
-        return self.console.interactive
-
-    @stops_when_interrupted.setter
-    def stops_when_interrupted(self, stops: bool) -> None:
-        self.console.interactive = stops
 
     def close(self) -> None:
         """End the session: a tool that it started is killed, a program goes on by itself."""
@@ -284,15 +400,11 @@ def launch(options: LaunchRequestArguments, commands: CommandTable, show: Show) 
     if options.cwd is not None:
         os.chdir(options.cwd)  # relative names of files in commands are meant there
     if options.recording is not None:
-        return _open(options, options.recording, commands)
+        from actiondbg.recording.session import open_session
+
+        session = open_session(options.recording, partial=options.partial)
+        return Debuggee(session, None, options, commands, recorded=session)
     return _launch(options, options.tool or "", commands, show)
-
-
-def _open(options: LaunchRequestArguments, file: str, commands: CommandTable) -> Debuggee:
-    from actiondbg.recording.session import open_session
-
-    session = open_session(file, partial=options.partial)
-    return Debuggee(session, None, options, commands, recorded=RecordingConsole(session))
 
 
 def _launch(
@@ -302,6 +414,10 @@ def _launch(
     from actiondbg.session.session import launch as launch_session
     from actiondbg.tool.driver import is_driver
 
+    environment = None
+    if options.env:
+        merged = {**os.environ, **options.env}
+        environment = {name: value for name, value in merged.items() if value is not None}
     with contextlib.ExitStack() as kept:
         output = ProgramOutput(show)
         kept.callback(output.close)
@@ -310,7 +426,7 @@ def _launch(
             stdin=options.stdin or os.devnull,
             stdout=output.stdout,
             stderr=output.stderr,
-            env=_environment(options.env),
+            env=environment,
             skips=options.skips,
             edits=options.edits,
             follow=options.follow,
@@ -326,13 +442,6 @@ def _launch(
     return Debuggee(session, session, options, commands, output)
 
 
-def _environment(changes: dict[str, str | None] | None) -> dict[str, str] | None:
-    if not changes:
-        return None
-    merged = {**os.environ, **changes}
-    return {name: value for name, value in merged.items() if value is not None}
-
-
 def attach(options: AttachRequestArguments, commands: CommandTable) -> Debuggee:
     """Make the session of a Python program that waits.
 
@@ -346,3 +455,57 @@ def attach(options: AttachRequestArguments, commands: CommandTable) -> Debuggee:
         raise UsageError("The configuration must name the 'socket' at which the program waits.")
     session = connect(options.socket)
     return Debuggee(session, session, options, commands)
+
+
+_LOCATION = re.compile(r"(.+):(\d+):(\d+)")
+_REASONS = {
+    "start": "entry",
+    "breakpoint": "breakpoint",
+    "step": "step",
+    "next": "step",
+    "finish": "step",
+    "until": "goto",
+    "interrupt": "pause",
+    "watch": "data breakpoint",
+    "catch": "exception",
+    "verify": "exception",
+    "crash": "exception",
+}
+
+
+def thread_number(stop: Stop | None) -> int:
+    """Return the number of the thread of a stop, from 1."""
+    name = "t0" if stop is None or stop.thread is None else stop.thread
+    return int(name[1:]) + 1
+
+
+def stopped_event(stop: Stop, by: str) -> protocol.StoppedEvent:
+    """Return the event of a stop.
+
+    Args:
+        stop: before, after or inside an action, or the end of a process of a program that runs on.
+        by: the command line that led there; empty if it is unknown.
+    """
+    reason = _REASONS.get(stop.reason, "pause")
+    if by == "pause":
+        reason = by
+    elif stop.reason == "until" and by.partition(" ")[0] != "goto":
+        reason = "step"
+    first, _, rest = str(stop).partition("\n")
+    return protocol.StoppedEvent(
+        reason=reason,
+        description=first,
+        text=rest.strip() or None,
+        thread_id=thread_number(stop),
+        all_threads_stopped=True,
+        hit_breakpoint_ids=stop.breakpoints or None,
+    )
+
+
+def place_of(location: str | None) -> tuple[str, int, int] | None:
+    """Return the path, line and column of a location; None if it names no line of a file."""
+    match = _LOCATION.fullmatch(location or "")
+    if match is None or match[2] == "0":
+        return None
+    path = os.path.abspath(match[1])
+    return (path, int(match[2]), max(int(match[3]), 1)) if os.path.isfile(path) else None

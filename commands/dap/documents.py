@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Literal
 
-from actiondbg.commands.dap.protocol.base import Body
-from actiondbg.commands.render.ir.excerpt import MarkedLine
-from actiondbg.commands.render.ir.stop_context import lines_before, mark_all_changes
+from actiondbg.commands.dap.protocol import Body
+from actiondbg.commands.render.ir import MarkedLine, lines_before, mark_all_changes
 from actiondbg.errors import NoSuchUnit
 
 if TYPE_CHECKING:

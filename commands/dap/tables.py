@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 
 import msgspec
 
-from actiondbg.commands.dap import requests as _requests  # which declares the handlers
-from actiondbg.commands.dap.declaration import HANDLERS, PREFIX
-
-_ = _requests
+from actiondbg.commands.dap.handlers import PREFIX
+from actiondbg.commands.dap.requests import HANDLERS
 
 
 def requests_table() -> str:
     """Return the table of the requests that the protocol lacks."""
-    rows = (row for name, row in sorted(_rows()) if name.startswith(PREFIX))
-    return "".join(["| request | arguments | what it does |\n|---|---|---|\n", *rows])
-
-
-def _rows() -> Iterator[tuple[str, str]]:
-    for name, handler in HANDLERS.items():
-        fields = msgspec.structs.fields(handler.arguments)
-        words = ", ".join(
-            f"`{each.encode_name}`" + ("" if each.required else "?") for each in fields
-        )
-        yield name, f"| `{name}` | {words} | {handler.summary} |\n"
+    lines = ["| request | arguments | what it does |", "|---|---|---|"]
+    for name, handler in sorted(HANDLERS.items()):
+        if name.startswith(PREFIX):
+            fields = msgspec.structs.fields(handler.arguments)
+            words = [f"`{each.encode_name}`{'' if each.required else '?'}" for each in fields]
+            lines.append(f"| `{name}` | {', '.join(words)} | {handler.summary} |")
+    return "".join(f"{line}\n" for line in lines)
 
 
 if __name__ == "__main__":

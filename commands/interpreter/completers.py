@@ -105,22 +105,25 @@ passes = _completer("pass")
 operations = _completer("op")
 
 
+def _names_of_kind(typed: Typed, kind: str) -> list[str] | None:
+    """Return the names that a kind of SPEC takes; None for a word that is none."""
+    session = typed.console.session
+    if kind in _KINDS:
+        return _names(typed, _KINDS[kind])
+    if kind in ("context", "mlir"):
+        attribute = "name" if kind == "context" else "mlir"
+        return _available(lambda: [getattr(each, attribute) for each in session.contexts])
+    return _locations(typed) if kind == "file" else None
+
+
 def spec(typed: Typed) -> list[str] | None:
     """Complete a SPEC: kinds, then names of that kind; after ``if``, fields of conditions."""
     word = typed.word
     if "if" in typed.before:
         return matching(FIELDS, word)
     prefix, colon, _ = word.partition(":")
-    if colon and prefix in _KINDS:
-        return matching([f"{prefix}:{name}" for name in _names(typed, _KINDS[prefix])], word)
-    if colon and prefix == "context":
-        contexts = _available(lambda: [each.name for each in typed.console.session.contexts])
-        return matching([f"context:{name}" for name in contexts], word)
-    if colon and prefix == "mlir":
-        mlirs = _available(lambda: [each.mlir for each in typed.console.session.contexts])
-        return matching([f"mlir:{name}" for name in mlirs], word)
-    if colon and prefix == "file":
-        return matching([f"file:{name}" for name in _locations(typed)], word)
+    if colon and (known := _names_of_kind(typed, prefix)) is not None:
+        return matching([f"{prefix}:{name}" for name in known], word)
     if word.startswith("@"):
         return matching([f"@{name}" for name in _names(typed, "func")], word)
     if colon or word.startswith(("./", "/", "~")):
@@ -210,14 +213,19 @@ def locations(typed: Typed) -> list[str] | None:
 # --- numbers ---------------------------------------------------------------------------
 
 
-def breakpoint_numbers(typed: Typed) -> list[str]:
-    existing = typed.console.session.breakpoints.all()
-    return matching([*(str(each.id) for each in existing), "all"], typed.word)
+def _numbers(
+    existing: Callable[[Console], Iterable[int]], *others: str
+) -> Callable[[Typed], list[str]]:
+    return lambda typed: matching([*map(str, existing(typed.console)), *others], typed.word)
 
 
-def display_numbers(typed: Typed) -> list[str]:
-    existing = typed.console.displays.all()
-    return matching([*(str(each.id) for each in existing), "all"], typed.word)
+breakpoint_numbers = _numbers(
+    lambda console: (each.id for each in console.session.breakpoints.all()), "all"
+)
+display_numbers = _numbers(lambda console: (each.id for each in console.displays.all()), "all")
+checkpoint_numbers = _numbers(
+    lambda console: (each.number for each in console.session.timeline.checkpoints.all())
+)
 
 
 def skip_numbers(typed: Typed) -> list[str]:
@@ -225,11 +233,6 @@ def skip_numbers(typed: Typed) -> list[str]:
         return []
     existing = typed.console.live_session().skips.rules.all()
     return matching([*(str(each.id) for each in existing), "all"], typed.word)
-
-
-def checkpoint_numbers(typed: Typed) -> list[str]:
-    existing = typed.console.session.timeline.checkpoints.all()
-    return matching([str(each.number) for each in existing], typed.word)
 
 
 # --- settings and commands ----------------------------------------------------------------

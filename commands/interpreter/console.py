@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import sys
 from collections.abc import Callable, Generator, Sequence
@@ -11,25 +12,24 @@ from typing import TYPE_CHECKING, Protocol, TextIO
 
 import msgspec
 
-from actiondbg.commands.interpreter.permissions import ALL, Permissions
+from actiondbg.commands.interpreter.declaration import UNRESTRICTED, Permissions
 from actiondbg.commands.interpreter.settings import Settings
-from actiondbg.commands.render.edits import located_text
-from actiondbg.commands.render.ir.excerpt import Block
-from actiondbg.commands.render.ir.stop_context import StopContext
-from actiondbg.commands.render.plain_text import Display
+from actiondbg.commands.render.ir import Block, StopContext
+from actiondbg.commands.render.status import Display
 from actiondbg.commands.render.tables import wrapped
 from actiondbg.commands.render.terminal.output import Redirect, color_allowed, open_redirect
 from actiondbg.commands.render.terminal.progress import ProgressLine
+from actiondbg.commands.render.time_travel import located_text
 from actiondbg.errors import NoSuchUnit, NotStopped, ToolGone, UsageError
 from actiondbg.protocol import Excerpt, Line
 from actiondbg.session.debug_session import DebugSession
+from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
-    from actiondbg.commands.interpreter.aliases import AliasTable
-    from actiondbg.commands.interpreter.declaration import Command, Parsed
-    from actiondbg.commands.interpreter.recording_console import RecordingConsole
+    from actiondbg.commands.interpreter.declaration import AliasTable, Command, Parsed
     from actiondbg.commands.render.bisection import Report
     from actiondbg.process.stop import Stop
+    from actiondbg.recording.session.session import RecordedSession
     from actiondbg.session.session import Session
     from actiondbg.whatif.comparison import Comparison
 
@@ -102,7 +102,7 @@ class Console:
         progress: shows waits; by default none are shown.
         out: the stream of results; by default stdout.
         err: the stream of errors and notes; by default stderr.
-        recorded: refuses commands that a recording cannot run; None for a live session.
+        recorded: the same session if it is a recording, which cannot run all commands.
         permissions: what commands may do beside debugging.
     """
 
@@ -119,8 +119,8 @@ class Console:
         progress: ProgressLine | None = None,
         out: TextIO | None = None,
         err: TextIO | None = None,
-        recorded: RecordingConsole | None = None,
-        permissions: Permissions = ALL,
+        recorded: RecordedSession | None = None,
+        permissions: Permissions = UNRESTRICTED,
     ) -> None:
         self.session = session
         self.permissions = permissions
@@ -230,6 +230,20 @@ class Console:
         return self._live.way_on if self._live is not None else None
 
     @property
+    def greeting(self) -> str:
+        """The message at the start of a session over a recording; empty for a tool."""
+        if self.recorded is None:
+            return ""
+        recording = self.recorded.recording
+        if recording.header.imported:
+            count = counted(recording.count, "pass")
+            origin = f"imported from {recording.header.imported}"
+        else:
+            count = counted(recording.count, "action")
+            origin = f"of {shlex.join(self.session.target.argv)}"
+        return "\n".join(filter(None, [f"{recording.path}: {count} {origin}", recording.cut]))
+
+    @property
     def can_go_back(self) -> bool:
         """Whether time travel may reach what has run; in a recording it always does."""
         return self._live is None or self._live.can_go_back
@@ -241,13 +255,17 @@ class Console:
             UsageError: the session is a recording; the message names the way to start the tool.
         """
         if self._live is None:
-            raise UsageError(self.recorded.needs_tool(reason) if self.recorded else reason)
+            needed = self.recorded.recording.needs_tool(reason) if self.recorded else reason
+            raise UsageError(str(needed))
         return self._live
 
     def refusal(self, command: Command) -> str | None:
         """Return a sentence why this session does not support a command; None if it does."""
-        refused = None if self.recorded is None else self.recorded.refusal(command)
-        return refused or self.permissions.refusal(command.permission, repr(command.name))
+        if self.recorded is not None and command.needs_tool:
+            return str(self.recorded.recording.needs_tool(command.needs_tool))
+        if self.recorded is not None and command.shows_ir and not self.recorded.holds_ir:
+            return str(self.recorded.recording.needs_ir)
+        return self.permissions.refusal(command.permission, repr(command.name))
 
     def check(self, command: Command) -> None:
         """Raise UsageError if this session does not support a command."""

@@ -1,4 +1,4 @@
-"""Declarations of commands: name, typed options, help and function.
+"""Declarations of commands: name, typed options, help, function, permissions; aliases.
 
 Parsing, completion, ``help`` and the tables of docs/commands.md derive from the declarations.
 """
@@ -8,27 +8,54 @@ from __future__ import annotations
 import argparse
 import difflib
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NoReturn, TypedDict, TypeVar, Unpack
+from typing import Literal, NamedTuple, NoReturn, TypedDict, TypeVar, Unpack, get_args
 
 from actiondbg.commands import SUBCOMMANDS
 from actiondbg.commands.interpreter.options import (
     Field,
     NoOptions,
     Options,
-    Rest,
     add_fields,
     arguments_type,
     fields_of,
     options_from,
-    rest_of,
 )
-from actiondbg.commands.interpreter.permissions import Permission
 from actiondbg.commands.interpreter.words import split_words, take_options
+from actiondbg.commands.render.status import Alias, AliasKind
 from actiondbg.commands.render.terminal.output import Redirect
 from actiondbg.errors import UsageError
+from actiondbg.support.counts import counted
+
+Permission = Literal["shell", "py", "native", "redirection"]
+
+
+class Permissions(NamedTuple):
+    """The permissions of a front end.
+
+    Args:
+        way_out: how to allow more, a clause in which ``{}`` is the permission.
+    """
+
+    allowed: Collection[str]
+    way_out: str
+
+    def refusal(self, permission: Permission | None, what: str) -> str | None:
+        """Return why a subject that needs a permission, or none, is refused; None if it is not."""
+        if permission is None or permission in self.allowed:
+            return None
+        return f"{what} is switched off here: {self.way_out.format(permission)}."
+
+    def check(self, permission: Permission | None, what: str) -> None:
+        """Raise UsageError if something is refused; see ``refusal``."""
+        refused = self.refusal(permission, what)
+        if refused is not None:
+            raise UsageError(refused)
+
+
+UNRESTRICTED = Permissions(get_args(Permission), "")
 
 Run = Callable[..., object]
 RunT = TypeVar("RunT", bound=Run)
@@ -57,7 +84,7 @@ class Command:
         run: takes the console and the options, returns a result; None for a group.
         given_summary: one sentence; by default the first paragraph of the docstring of ``run``.
         repeats: an empty line repeats the command.
-        redirects: whether the interpreter parses > >> and |; by default if there is no Rest.
+        redirects: whether the interpreter parses > >> and |; by default if there is no rest.
         needs_tool: the feature that needs a running tool, as a subject; empty if none does.
         shows_ir: whether it needs a recording with IR.
         reads: whether it only reads, and changes nothing that another command sees.
@@ -93,13 +120,12 @@ class Command:
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """Return the declared options and arguments, except a Rest."""
-        return tuple(f for f in fields_of(self.options) if not isinstance(f.marker, Rest))
+        """Return the declared options and arguments, except a rest."""
+        return tuple(each for each in fields_of(self.options) if each.kind != "rest")
 
     @property
-    def rest(self) -> Rest | None:
-        found = rest_of(self.options)
-        return found.marker if found and isinstance(found.marker, Rest) else None
+    def rest(self) -> Field | None:
+        return next((each for each in fields_of(self.options) if each.kind == "rest"), None)
 
     @property
     def takes_redirects(self) -> bool:
@@ -116,7 +142,7 @@ class Command:
         return None if self.run is None else self.run(console, options)
 
     def parser(self) -> argparse.ArgumentParser:
-        """Return the parser of the options and arguments, except a Rest."""
+        """Return the parser of the options and arguments, except a rest."""
         parser = _Parser(prog=self.name, add_help=False, allow_abbrev=False)
         add_fields(parser, self.fields)
         return parser
@@ -126,7 +152,7 @@ class Command:
         if self.subcommands and not self.fields:
             return f"{self.name} {'|'.join(self.subcommands)}"
         usage = _usage_of(self.parser())
-        return usage if self.rest is None else f"{usage} {self.rest.usage}".rstrip()
+        return usage if self.rest is None else f"{usage} {self.rest.metavar}".rstrip()
 
     def parse(self, text: str) -> Options:
         """Parse the text after the command name.
@@ -134,13 +160,13 @@ class Command:
         Raises:
             UsageError: the text does not match the declaration.
         """
-        rest = rest_of(self.options)
-        if rest is None or not isinstance(rest.marker, Rest):
+        rest = self.rest
+        if rest is None:
             words = [word.text for word in split_words(text)]
             return options_from(self.options, self.parser().parse_args(words))
         names = {name: each.takes_value for each in self.fields for name in each.names}
         words, text = take_options(text, names)
-        if rest.marker.required and not text:
+        if rest.required and not text:
             raise UsageError(f"{self.name}: an argument is missing; usage: {self.usage()}.")
         if self.fields and text.startswith("--"):
             raise UsageError(
@@ -299,3 +325,105 @@ class CommandTable:
         close = difflib.get_close_matches(word, self._commands, n=1)
         way_out = f"did you mean {close[0]!r}?" if close else "'help' lists the commands."
         raise UsageError(f"There is no command {word!r}: {way_out}")
+
+
+_NAME = re.compile(r"[^\W\d][\w.+-]*")
+_PLACE = re.compile(r"(?<!\{)\{(\d+)\}(?!\})")
+_ESCAPED = re.compile(r"\{(\{\d+\})\}")
+
+
+class AliasTable:
+    """The aliases and macros of an interpreter, by name.
+
+    Attributes:
+        lines: the command line of each name.
+    """
+
+    def __init__(self, commands: CommandTable) -> None:
+        self._commands = commands
+        self.lines: dict[str, str] = {}
+        self._all: dict[str, Alias] = {}
+
+    def get(self, name: str) -> Alias | None:
+        return self._all.get(name)
+
+    def all(self, kind: AliasKind) -> list[Alias]:
+        return [self._all[name] for name in sorted(self._all) if self._all[name].kind == kind]
+
+    def define(self, kind: AliasKind, text: str) -> Alias:
+        """Define a name, or define it anew.
+
+        Args:
+            text: the name, and the command line after a blank.
+
+        Raises:
+            UsageError: the name is no word or a command's, or the line is missing, has wrong places
+                or begins with no command.
+        """
+        name, _, line = text.partition(" ")
+        line = line.strip()
+        if not _NAME.fullmatch(name):
+            raise UsageError(f"{name!r} cannot be a name: give a word of letters and digits.")
+        if name in self._commands:
+            raise UsageError(f"{name!r} is a command: choose another name.")
+        if not line:
+            raise UsageError(f"{kind} create: the command line of {name!r} is missing.")
+        places = {int(number) for number in _PLACE.findall(line)} if kind == "macro" else set[int]()
+        if places != set(range(1, len(places) + 1)):
+            raise UsageError(f"The places of a macro are numbered {{1}}, {{2}}, ...: {line!r}.")
+        command, _ = self.target(line)
+        if not _PLACE.match(command):  # which the first argument gives
+            self._commands.find(command)
+        self._all[name] = Alias(kind, name, line)
+        self.lines[name] = line
+        return self._all[name]
+
+    def delete(self, kind: AliasKind, names: tuple[str, ...]) -> None:
+        """Delete aliases or macros by name.
+
+        Raises:
+            UsageError: a name is not defined; none is deleted then.
+        """
+        for name in names:
+            if name not in self._all or self._all[name].kind != kind:
+                raise UsageError(f"There is no {kind} {name!r}: '{kind} list' shows them.")
+        for name in set(names):
+            del self._all[name], self.lines[name]
+
+    def target(self, line: str) -> tuple[str, str]:
+        """Return the command that a line begins with, and the text after it, places unfilled."""
+        word, _, text = line.partition(" ")
+        used: set[str] = set()
+        while word in self._all and word not in used:
+            used.add(word)
+            word, _, text = f"{self._all[word].line} {text}".partition(" ")
+        return word, text.strip()
+
+    def expand(self, word: str, text: str) -> tuple[str, str]:
+        """Expand an alias or a macro, and those in its line, each once, to a word and the text.
+
+        Raises:
+            UsageError: a macro lacks arguments.
+        """
+        used: set[str] = set()
+        while word in self._all and word not in used:
+            used.add(word)
+            word, _, text = _filled(self._all[word], text).partition(" ")
+        return word, text.strip()
+
+
+def _filled(alias: Alias, text: str) -> str:
+    """Return the line of an alias with its arguments; further ones follow the line."""
+    if alias.kind == "alias":
+        return f"{alias.line} {text}".strip()
+    needed = max((int(number) for number in _PLACE.findall(alias.line)), default=0)
+    starts = [word.start for word in split_words(text)]
+    if len(starts) < needed:
+        raise UsageError(
+            f"The macro {alias.name!r} takes {counted(needed, 'argument')}, got "
+            f"{len(starts)}: {alias.line}"
+        )
+    ends = [*starts[1:], len(text)]
+    given = [text[start:end].strip() for start, end in zip(starts, ends, strict=True)]
+    line = _PLACE.sub(lambda match: given[int(match[1]) - 1], alias.line)
+    return " ".join([_ESCAPED.sub(r"\1", line), *given[needed:]])

@@ -1,14 +1,22 @@
-"""Messages of errors, for text and JSON output."""
+"""Messages of errors, and reports of internal errors, which are faults of actiondbg."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Generator
+import shlex
+import sys
+from collections.abc import Generator, Sequence
 from errno import EBADF, EDQUOT, EFBIG, EIO, ENOSPC
+from typing import TYPE_CHECKING
 
-from actiondbg.errors import FileNotWritten
+from actiondbg.errors import ActiondbgError, FileNotWritten, InternalError
 from actiondbg.support.atomic_write import write_whole
+from actiondbg.support.user_directories import state_directory
+from actiondbg.version import VERSION
+
+if TYPE_CHECKING:
+    from actiondbg.session.debug_session import DebugSession
 
 _NO_SPACE = (EDQUOT, EFBIG, ENOSPC)
 _OUTPUT_ERRORS = (*_NO_SPACE, EBADF, EIO)  # of writing, which unlike those of opening name no file
@@ -49,3 +57,88 @@ def write_file(path: str | os.PathLike[str], content: str | bytes) -> None:
     """Write a whole file; raise FileNotWritten if it cannot be written."""
     with writing(path):
         write_whole(path, content.encode(errors="replace") if isinstance(content, str) else content)
+
+
+def as_reported(
+    error: Exception, doing: str, commands: Sequence[str] = (), session: DebugSession | None = None
+) -> Exception:
+    """Return an error that a user expects unchanged; report any other one.
+
+    Args:
+        error: the exception of a command.
+        doing: the command line, or the subcommand.
+        commands: the command lines of the session so far, the newest last.
+        session: the session, which goes on; None if there is none.
+
+    Returns:
+        ``error`` if it is an ActiondbgError or an OSError; else an InternalError that names the
+        report.
+    """
+    if isinstance(error, ActiondbgError | OSError):
+        return error
+    report = _report(error, doing, commands, session)
+    fault = f"{type(error).__name__}: {error}".rstrip(": ").partition("\n")[0].rstrip(".")
+    return InternalError(
+        f"Internal error in {doing!r}: {fault}. {_way_on(session)}{_request(report)}", report[0]
+    )
+
+
+def _way_on(session: DebugSession | None) -> str:
+    if session is None:
+        return ""
+    tool = {"stopped": ", and the tool is still stopped", "exited": ""}.get(session.state, "")
+    return f"The session goes on{tool}. "
+
+
+def _request(report: tuple[str | None, str]) -> str:
+    """Return sentences with the report, a file or the text, and what to do with it."""
+    path, text = report
+    content = "the versions, the command lines so far and the traceback, but no IR"
+    if path is None:
+        return f"Please send this report to the maintainers: it has {content}.\n{text}"
+    return f"Please send the report {path} to the maintainers: it has {content}."
+
+
+def _report(
+    error: Exception, doing: str, commands: Sequence[str], session: DebugSession | None
+) -> tuple[str | None, str]:
+    """Write a report; return its path, None if it cannot be written, and its text."""
+    text = _text(error, doing, commands, session)
+    import time
+
+    folder = state_directory() / "reports"
+    name = f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}-{time.monotonic_ns() % 1000:03}.txt"
+    with contextlib.suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        write_whole(folder / name, text.encode(errors="replace"))
+        return str(folder / name), text
+    return None, text
+
+
+def _text(
+    error: Exception, doing: str, commands: Sequence[str], session: DebugSession | None
+) -> str:
+    import platform
+    import traceback
+
+    lines = [
+        f"actiondbg {VERSION}, Python {platform.python_version()}, {platform.platform()}",
+        f"arguments: {shlex.join(sys.argv[1:])}",
+    ]
+    with contextlib.suppress(Exception):  # the session itself may be at fault
+        lines += _state(session)
+    script = "\n".join(commands) or doing
+    trace = "".join(traceback.format_exception(error))
+    return "\n".join([*lines, "", "command lines:", script, "", trace])
+
+
+def _state(session: DebugSession | None) -> list[str]:
+    from actiondbg.session.session import Session
+
+    if session is None:
+        return []
+    version = session.target.llvm() if isinstance(session, Session) else None
+    llvm = "" if version is None else f"LLVM {version}, "
+    stop = session.stop
+    place = "" if stop is None else f", {stop.when} #{stop.ordinal} {stop.name}, event {stop.event}"
+    return [f"tool: {llvm}{session.state}{place}"]

@@ -192,7 +192,7 @@ def page(command: Command, refusal: Refusal = _supports_all, width: int = WIDTH)
     if command.aliases:
         lines.append(f"  Also: {', '.join(command.aliases)}")
     lines.append(f"  Example: {command.example}")
-    if command.rest is not None and "SPEC" in command.rest.usage:
+    if command.rest is not None and "SPEC" in command.rest.metavar:
         lines.append("  See 'help spec' and 'help expr'.")
     return "\n".join(lines)
 

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, cast
 
-from actiondbg.commands.interpreter.aliases import AliasTable
+import msgspec
+
+from actiondbg.commands.interpreter import help as help_text
 from actiondbg.commands.interpreter.completers import Typed, breakpoint_numbers, matching
-from actiondbg.commands.interpreter.declaration import Command, CommandTable, Parsed
+from actiondbg.commands.interpreter.declaration import AliasTable, Command, CommandTable, Parsed
 from actiondbg.commands.interpreter.error_text import message_of
-from actiondbg.commands.interpreter.help import (
-    ALL,
-    TOPICS,
-    WIDTH,
-    heading_of,
-    overview,
-    page,
-    summaries,
-    topic,
-)
+from actiondbg.commands.interpreter.help import ALL, TOPICS, WIDTH
 from actiondbg.commands.interpreter.options import fields_of
-from actiondbg.commands.interpreter.stop_display import show_stop_details
 from actiondbg.commands.interpreter.words import split_redirect
 from actiondbg.commands.render.registry import as_json, show
+from actiondbg.commands.render.status import Display, Displayed
+from actiondbg.commands.render.stop import Reproduced
+from actiondbg.commands.render.tables import fitted
 from actiondbg.commands.render.terminal.output import Redirect
 from actiondbg.errors import ActiondbgError, InternalError, UsageError
 from actiondbg.process.stop import Stop
@@ -154,7 +150,11 @@ class Interpreter:
             self.repeat = line if parsed.command.repeats else ""
             with self.console.redirect(parsed.redirect):
                 result = parsed.command.call(self.console, parsed.options)
-                stop_lines = _lines_of_stop(result, attached)
+                stop_lines = None
+                if isinstance(result, Stop):
+                    stop_lines = [
+                        each for number in result.breakpoints for each in attached.get(number, [])
+                    ]
                 silent = bool(stop_lines) and stop_lines[0].strip() == "silent"
                 if not silent:
                     self._show(result)
@@ -225,7 +225,7 @@ class Interpreter:
 
     def reported(self, line: str, error: Exception) -> Exception:
         """Return the error of a command for printing: an internal error is reported."""
-        from actiondbg.commands.interpreter.internal_error import as_reported
+        from actiondbg.commands.interpreter.error_text import as_reported
 
         return as_reported(error, line, self._executed, self.console.session)
 
@@ -269,12 +269,12 @@ class Interpreter:
         """
         width = min(self.console.width or WIDTH, WIDTH)
         if not words:
-            return overview(self.commands, self.console.refusal, width)
+            return help_text.overview(self.commands, self.console.refusal, width)
         word, *following = words
         if word in TOPICS:
-            return topic(word, width)
+            return help_text.topic(word, width)
         if word not in self.commands and not following:
-            listed = summaries(self.commands, word, self.console.refusal, width)
+            listed = help_text.summaries(self.commands, word, self.console.refusal, width)
             if listed is not None:
                 return listed
         alias = self.aliases.get(word)
@@ -284,14 +284,14 @@ class Interpreter:
         found = self.commands.find(word)
         found = found.resolve(following[0])[0] if following else found
         head = f"{alias.name}: {alias.kind} of {alias.line}\n\n" if alias else ""
-        return head + page(found, self.console.refusal, width)
+        return head + help_text.page(found, self.console.refusal, width)
 
     def complete_help(self, before: list[str], word: str) -> list[str]:
         """Return the completions of an argument of ``help``: commands, topics, subcommands."""
         if before:
             found = self.commands.get(before[-1])
             return matching(found.subcommands if found else (), word)
-        headings = map(heading_of, self.commands.categories())
+        headings = map(help_text.heading_of, self.commands.categories())
         known = [*self.commands.names, *TOPICS, ALL, *headings, *self.aliases.lines]
         return matching(known, word)
 
@@ -345,12 +345,6 @@ class Interpreter:
                 depth += 1
             lines.append(line.strip() if strip else line)
         raise UsageError("A block has no end: write 'end' after its last line.")
-
-
-def _lines_of_stop(result: object, commands: dict[int, list[str]]) -> list[str] | None:
-    if not isinstance(result, Stop):
-        return None
-    return [line for number in result.breakpoints for line in commands.get(number, [])]
 
 
 def _help_asked(command: Command, text: str) -> str | None:
@@ -418,3 +412,68 @@ def _position(command: Command, typed: Typed) -> int:
     for previous, current in zip(["", *typed.before], typed.before, strict=False):
         position += not current.startswith("-") and previous not in valued
     return position
+
+
+def show_stop_details(console: Console, result: object, silent: bool) -> dict[str, object]:
+    """Write the reproducer of a crash, run the displays, and show both.
+
+    Args:
+        result: the result of a command; only stops have details.
+        silent: the stop is not printed, nor are the displays.
+
+    Returns:
+        Further JSON keys of the stop.
+    """
+    if not isinstance(result, Stop):
+        return {}
+    if result.when == "exit":
+        # Tell a user at the prompt how to go back from the end of the run.
+        if console.interactive and not console.json and result.event and console.can_go_back:
+            way = "reverse-step goes back to the last event, goto #N to any action."
+            console.out.write(f"{console.fitted(way)}\n")
+        return {}
+    details: dict[str, object] = {}
+    if result.is_crash and result.ordinal and console.settings.on("reproducer-directory"):
+        reproduced = _reproduce(console)
+        if not console.json:
+            show(console, reproduced)
+        details["reproducer"] = msgspec.to_builtins(reproduced)
+    if not silent and (
+        displayed := [run_display(console, each) for each in console.displays.all()]
+    ):
+        details["displays"] = msgspec.to_builtins(displayed)
+    return details
+
+
+def run_display(console: Console, one: Display) -> Displayed:
+    """Run and show a display; its error is shown, but does not count as a failure."""
+    if not console.json:
+        console.out.write(f"{one.id}: {one.command}\n")
+    console.displays.running = True
+    try:
+        result = console.interpreter.display(one.command)
+    except BrokenPipeError:
+        raise  # the reader of the output has exited
+    except Exception as error:
+        message = message_of(console.interpreter.reported(one.command, error))
+        if not console.json:
+            console.out.write(f"{fitted(f'  {message}', console.width)}\n")
+        return Displayed(one.id, one.command, ok=False, error=message)
+    finally:
+        console.displays.running = False
+    return Displayed(one.id, one.command, ok=True, result=result)
+
+
+def _reproduce(console: Console) -> Reproduced:
+    directory = os.path.expanduser(console.settings["reproducer-directory"])
+    try:
+        made = console.live_session().past.keep_reproducer(directory)
+    except Exception as error:
+        reported = console.interpreter.reported("the reproducer of the crash", error)
+        return Reproduced(directory, error=message_of(reported))
+    except KeyboardInterrupt:
+        if not console.interactive:
+            raise
+        return Reproduced(directory, error="Interrupted.")
+    path = os.path.join(directory, os.path.basename(made.path))
+    return Reproduced(path, made.pipeline, list(made.command), is_new=made.is_new)

@@ -17,23 +17,15 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import (
-    Any,
-    Literal,
-    ParamSpec,
-    TypeVar,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import msgspec
 
 from actiondbg.commands.interpreter.values import one_of
 
 Parse = Callable[[str], object]
 Completer = Callable[..., list[str] | None]  # takes a completers.Typed; None: complete a file name
 OptionsT = TypeVar("OptionsT", bound="Options")
-_P = ParamSpec("_P")
 
 
 class Options:
@@ -55,170 +47,53 @@ class NoOptions(Options):
     """The options of a command without any."""
 
 
-# --- markers -----------------------------------------------------------------------
+# --- fields ------------------------------------------------------------------------
 
 _DERIVED: Any = object()  # a default that follows from the type: None, no element, or required
 
 
-class Positional:
-    """A positional argument.
-
-    A field that may be None is optional; a tuple takes all remaining words.
-
-    Args:
-        metavar: the name in help.
-        default: the value without the argument.
-        required: whether a tuple needs a word.
-        parse: converts the word to a value; None: the word itself, or a Path.
-        prefix: accept unique prefixes of the words of a Literal.
-    """
-
-    def __init__(
-        self,
-        metavar: str,
-        *,
-        help: str,
-        default: object = _DERIVED,
-        required: bool = False,
-        parse: Parse | None = None,
-        complete: Completer | None = None,
-        prefix: bool = False,
-    ) -> None:
-        self.metavar = metavar
-        self.help = help
-        self.default = default
-        self.required = required
-        self.parse = parse
-        self.complete = complete
-        self.prefix = prefix
-
-
-class Flag:
-    """An option without a value, which is False without it.
-
-    Args:
-        names: with dashes: a short option; a long one, if it is not the name of the field.
-        value: the element to add, if the field is a tuple.
-        alias: another name of the option, which help leaves out.
-    """
-
-    default: object = _DERIVED
-    required = False
-
-    def __init__(self, *names: str, help: str, value: str = "", alias: str = "") -> None:
-        self.names = names
-        self.help = help
-        self.value = value
-        self.alias = alias
-
-
-class Option:
-    """An option with a value; a tuple collects the values of all occurrences.
-
-    A tuple may have several such markers, and keeps the order of the command line.
-
-    Args:
-        words: with dashes, names as of a Flag; the name of the value in help, by default the words
-            of the Literal.
-        common: common values, for completion.
-        bare: the value of the option without one; None if it needs one.
-    """
-
-    required = False
-
-    def __init__(
-        self,
-        *words: str,
-        help: str,
-        default: object = _DERIVED,
-        parse: Parse | None = None,
-        complete: Completer | None = None,
-        common: tuple[str, ...] = (),
-        prefix: bool = False,
-        bare: object = None,
-        alias: str = "",
-    ) -> None:
-        self.names = tuple(word for word in words if word.startswith("-"))
-        self.metavar = next((word for word in words if not word.startswith("-")), "")
-        self.help = help
-        self.default = default
-        self.parse = parse
-        self.complete = complete
-        self.common = common
-        self.prefix = prefix
-        self.bare = bare
-        self.alias = alias
-
-
-class Rest:
-    """The text after the options, as written: a SPEC, a condition, a command line.
-
-    Args:
-        usage: the description in the usage line.
-        required: an empty text is an error.
-    """
-
-    help = ""
-    default: object = _DERIVED
-
-    def __init__(
-        self, usage: str, *, required: bool = False, complete: Completer | None = None
-    ) -> None:
-        self.usage = usage
-        self.required = required
-        self.complete = complete
-
-
-Marker = Positional | Flag | Option | Rest
-
-
-def _field(marker: Callable[_P, Marker]) -> Callable[_P, Any]:
-    """Return a marker's class for the value of a field, which may have any type."""
-    return marker
-
-
-positional = _field(Positional)
-flag = _field(Flag)
-option = _field(Option)
-rest = _field(Rest)
-
-
-# --- fields ------------------------------------------------------------------------
-
-
-class Field:
-    """A declared field.
+class Field(msgspec.Struct, eq=False):
+    """A declared field: its syntax, and in ``fields_of`` its name, and what follows from its type.
 
     Attributes:
+        names: with dashes: the short option, if it has one, and the option; none for an argument.
+        metavar: the name of the value in help; empty for argparse's default.
+        default: the default; None if required.
+        required: whether it has no default.
+        parse: converts a word to a value; None: the word itself.
+        prefix: whether unique prefixes of the words of a Literal are accepted.
+        common: common values, for completion.
+        bare: the value of an option without one; None if it needs one.
+        value: the element that a flag adds, if the field is a tuple.
+        alias: another name of an option, which help leaves out.
         words: the values of a Literal.
         many: whether it is a tuple.
-        required: whether it has no default.
-        default: the default; None if required.
     """
 
-    def __init__(self, name: str, marker: Marker, kind: object, default: object) -> None:
-        types = set(_types(kind))
-        self.name = name
-        self.marker = marker
-        self.words = next((get_args(each) for each in types if get_origin(each) is Literal), ())
-        self.many = get_origin(kind) is tuple
-        self.required = False
-        self.default = default
-        if default is _DERIVED:
-            is_optional = self.many or NoneType in types or isinstance(marker, Flag)
-            self.required = marker.required or not is_optional
-            empty: object = False if isinstance(marker, Flag) else None
-            self.default = () if self.many and not self.required else empty
-        given = marker.parse if isinstance(marker, Positional | Option) else None
-        self.parse: Parse | None = given or (Path if Path in types else None)
+    kind: Literal["argument", "flag", "option", "rest"]
+    help: str = ""
+    names: tuple[str, ...] = ()
+    metavar: str = ""
+    default: Any = _DERIVED
+    required: bool = False
+    parse: Parse | None = None
+    complete: Completer | None = None
+    prefix: bool = False
+    common: tuple[str, ...] = ()
+    bare: object = None
+    value: str = ""
+    alias: str = ""
+    name: str = ""
+    words: tuple[str, ...] = ()
+    many: bool = False
 
     @property
     def is_option(self) -> bool:
-        return isinstance(self.marker, Flag | Option)
+        return self.kind in ("flag", "option")
 
     @property
     def takes_value(self) -> bool:
-        return isinstance(self.marker, Option)
+        return self.kind == "option"
 
     @property
     def option(self) -> str:
@@ -226,37 +101,96 @@ class Field:
         return self.names[-1] if self.names else ""
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """Return the short option, if it has one, and the option; none for an argument."""
-        if isinstance(self.marker, Flag | Option):
-            return self.marker.names or (f"--{self.name.replace('_', '-')}",)
-        return ()
-
-    @property
     def written(self) -> str:
         """Return the field as written in help, such as ``--count N``."""
-        return f"{self.option} {self.metavar or ''}".strip()
-
-    @property
-    def help(self) -> str:
-        return self.marker.help
-
-    @property
-    def metavar(self) -> str | None:
-        """Return the name of the value in help; None for argparse's default."""
-        marker = self.marker
-        if isinstance(marker, Flag | Rest):
-            return None
-        return marker.metavar or ("|".join(self.words) if marker.prefix else None)
-
-    @property
-    def complete(self) -> Completer | None:
-        return None if isinstance(self.marker, Flag) else self.marker.complete
+        return f"{self.option} {self.metavar}".strip()
 
     @property
     def offered(self) -> tuple[str, ...]:
-        extra = self.marker.common if isinstance(self.marker, Option) else ()
-        return extra or self.words
+        return self.common or self.words
+
+
+# The value of a field in its class, which may have any type, or an annotation of a shared type.
+
+
+def positional(
+    metavar: str,
+    *,
+    help: str,
+    default: object = _DERIVED,
+    required: bool = False,
+    parse: Parse | None = None,
+    complete: Completer | None = None,
+    prefix: bool = False,
+) -> Any:
+    """Declare a positional argument.
+
+    A field that may be None is optional; a tuple takes all remaining words, one at least if
+    required.
+    """
+    return Field(
+        "argument",
+        help,
+        metavar=metavar,
+        default=default,
+        required=required,
+        parse=parse,
+        complete=complete,
+        prefix=prefix,
+    )
+
+
+def flag(*names: str, help: str, value: str = "", alias: str = "") -> Any:
+    """Declare an option without a value, which is False without it.
+
+    Args:
+        names: with dashes: a short option; a long one, if it is not the name of the field.
+    """
+    return Field("flag", help, names, value=value, alias=alias)
+
+
+def option(
+    *words: str,
+    help: str,
+    default: object = _DERIVED,
+    parse: Parse | None = None,
+    complete: Completer | None = None,
+    common: tuple[str, ...] = (),
+    prefix: bool = False,
+    bare: object = None,
+    alias: str = "",
+) -> Any:
+    """Declare an option with a value; a tuple collects the values of all occurrences.
+
+    A tuple may have several such options, and keeps the order of the command line.
+
+    Args:
+        words: with dashes, names as of a flag; the name of the value in help, by default the words
+            of the Literal.
+    """
+    return Field(
+        "option",
+        help,
+        tuple(word for word in words if word.startswith("-")),
+        next((word for word in words if not word.startswith("-")), ""),
+        default,
+        parse=parse,
+        complete=complete,
+        common=common,
+        prefix=prefix,
+        bare=bare,
+        alias=alias,
+    )
+
+
+def rest(usage: str, *, required: bool = False, complete: Completer | None = None) -> Any:
+    """Declare the text after the options, as written: a SPEC, a condition, a command line.
+
+    Args:
+        usage: the description in the usage line.
+        required: an empty text is an error.
+    """
+    return Field("rest", metavar=usage, required=required, complete=complete)
 
 
 def arguments_type(run: Callable[..., object]) -> Any:
@@ -280,14 +214,39 @@ def changed_fields(options: Options, kind: type[Options]) -> set[str]:
 
 
 def _fields(options: type[Options], name: str, kind: object) -> Iterator[Field]:
-    """Yield a field for each marker: of its value, or of a type that several fields share."""
+    """Yield each declaration of a field: its value, or of a type that several fields share."""
     value: object = getattr(options, name, _DERIVED)
-    if isinstance(value, Marker):
-        yield Field(name, value, kind, value.default)
+    if isinstance(value, Field):
+        yield _resolved(value, name, kind, value.default)
         return
-    kind, *markers = get_args(kind)
-    for marker in markers:
-        yield Field(name, marker, kind, value)
+    kind, *declared = get_args(kind)
+    for each in declared:
+        yield _resolved(each, name, kind, value)
+
+
+def _resolved(declared: Field, name: str, kind: object, default: object) -> Field:
+    """Return a declaration with the name of its field, and what follows from the type."""
+    types = set(_types(kind))
+    words = next((get_args(each) for each in types if get_origin(each) is Literal), ())
+    many = get_origin(kind) is tuple
+    required = False
+    if default is _DERIVED:
+        is_optional = many or NoneType in types or declared.kind in ("flag", "rest")
+        required = declared.required or not is_optional
+        default = False if declared.kind == "flag" else None
+        default = () if many and not required else default
+    derived = (f"--{name.replace('_', '-')}",) if declared.is_option else ()
+    return msgspec.structs.replace(
+        declared,
+        name=name,
+        names=declared.names or derived,
+        metavar=declared.metavar or ("|".join(words) if declared.prefix else ""),
+        default=default,
+        required=required,
+        parse=declared.parse or (Path if Path in types else None),
+        words=words,
+        many=many,
+    )
 
 
 def _types(kind: object) -> Iterator[object]:
@@ -299,52 +258,48 @@ def _types(kind: object) -> Iterator[object]:
         yield kind
 
 
-def rest_of(options: type[Options]) -> Field | None:
-    return next((each for each in fields_of(options) if isinstance(each.marker, Rest)), None)
-
-
 # --- parsing -----------------------------------------------------------------------
 
 
 def add_fields(parser: argparse.ArgumentParser, fields: Iterable[Field]) -> None:
     for field in fields:
-        marker = field.marker
-        if isinstance(marker, Positional):
-            parser.add_argument(field.name, **_positional(field, marker))
-        elif isinstance(marker, Flag | Option):
-            keywords = _flag(field, marker) if isinstance(marker, Flag) else _valued(field, marker)
-            parser.add_argument(*field.names, dest=field.name, help=marker.help, **keywords)
-            if marker.alias:
-                hidden: dict[str, Any] = {**keywords, "default": argparse.SUPPRESS}
-                hidden |= {"required": False} if isinstance(marker, Option) else {}
-                parser.add_argument(marker.alias, dest=field.name, help=argparse.SUPPRESS, **hidden)
+        keywords = _keywords(field)
+        if not field.is_option:
+            parser.add_argument(field.name, help=field.help, **keywords)
+            continue
+        parser.add_argument(*field.names, dest=field.name, help=field.help, **keywords)
+        if field.alias:
+            hidden: dict[str, Any] = {
+                **keywords,
+                "help": argparse.SUPPRESS,
+                "default": argparse.SUPPRESS,
+            }
+            hidden |= {"required": False} if field.takes_value else {}
+            parser.add_argument(field.alias, dest=field.name, **hidden)
 
 
-def _flag(field: Field, marker: Flag) -> dict[str, Any]:
-    if field.many:
-        return {"action": "append_const", "const": marker.value}
-    return {"action": "store_true"}
-
-
-def _positional(field: Field, marker: Positional) -> dict[str, Any]:
-    keywords: dict[str, Any] = {"help": marker.help, **_value(field, marker)}
+def _keywords(field: Field) -> dict[str, Any]:
+    """Return the arguments of ``add_argument`` for the value of a field."""
+    if field.kind == "flag":
+        if field.many:
+            return {"action": "append_const", "const": field.value}
+        return {"action": "store_true"}
+    keywords = _value(field)
+    if field.bare is not None:
+        keywords |= {"nargs": "?", "const": field.bare}
+    if field.kind == "option" and field.many:
+        return {**keywords, "action": "append"}
     if field.many:
         return {**keywords, "nargs": "+" if field.required else "*"}
-    return keywords if field.required else {**keywords, "nargs": "?", "default": field.default}
+    if field.required:
+        return {**keywords, "required": True} if field.kind == "option" else keywords
+    optional = {} if field.kind == "option" else {"nargs": "?"}
+    return {**keywords, **optional, "default": field.default}
 
 
-def _valued(field: Field, marker: Option) -> dict[str, Any]:
-    keywords = _value(field, marker)
-    if marker.bare is not None:
-        keywords |= {"nargs": "?", "const": marker.bare}
-    if field.many:
-        return {**keywords, "action": "append"}
-    return {**keywords, **({"required": True} if field.required else {"default": field.default})}
-
-
-def _value(field: Field, marker: Positional | Option) -> dict[str, Any]:
-    keywords: dict[str, Any] = {} if field.metavar is None else {"metavar": field.metavar}
-    if field.words and marker.prefix:
+def _value(field: Field) -> dict[str, Any]:
+    keywords: dict[str, Any] = {"metavar": field.metavar} if field.metavar else {}
+    if field.words and field.prefix:
         return {**keywords, "type": one_of(field.words)}
     if field.words:
         return {**keywords, "choices": field.words}

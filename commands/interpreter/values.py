@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from actiondbg.errors import UsageError
+from actiondbg.support.counts import no_such
 
 
 def one_of(words: tuple[str, ...]) -> Callable[[str], str]:
@@ -40,6 +41,28 @@ def capability(text: str) -> str:
     except UsageError as error:
         raise argparse.ArgumentTypeError(str(error).removesuffix(".")) from None
     return text
+
+
+def parse_numbers(words: Sequence[str], existing: Iterable[int], what: str) -> list[int]:
+    """Return the existing numbers given as numbers, ranges and ``all``.
+
+    Raises:
+        UsageError: a word is none of these, or does not exist.
+    """
+    existing = list(existing)
+    if not words or list(words) == ["all"]:
+        return existing
+    numbers: list[int] = []
+    for word in words:
+        first, dash, last = word.partition("-")
+        if not first.isdecimal() or (dash and not last.isdecimal()):
+            raise UsageError(
+                f"{word!r} is not a {what} number: give numbers, ranges such as 2-4, or all."
+            )
+        if not dash and int(first) not in existing:
+            raise UsageError(no_such(what, int(first), existing))
+        numbers += [n for n in existing if int(first) <= n <= int(last or first)]
+    return list(dict.fromkeys(numbers))
 
 
 def _integer(

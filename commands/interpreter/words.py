@@ -147,7 +147,8 @@ def take_options(text: str, names: Mapping[str, bool]) -> tuple[list[str], str]:
     ]
     taken: list[str] = []
     while match := next((m for place in places if (m := place.match(text))), None):
-        taken.append(_word(match))
+        name, value = match["name"], match["value"]
+        taken.append(match["flag"] or f"{name}={split_words(value)[0].text}")
         before = match.groupdict().get("before") or ""
         text = f"{before.rstrip()} {text[match.end() :].lstrip()}".strip()
     return taken, text
@@ -161,9 +162,3 @@ def _option(names: Mapping[str, bool]) -> str:
         rf"(?:(?P<flag>{'|'.join(flags) or never})"
         rf"|(?P<name>{'|'.join(valued) or never})(?:=|\s+)(?P<value>{_VALUE}))"
     )
-
-
-def _word(match: re.Match[str]) -> str:
-    if match["flag"]:
-        return match["flag"]
-    return f"{match['name']}={split_words(match['value'])[0].text}"

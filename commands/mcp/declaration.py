@@ -1,11 +1,15 @@
-"""Declarations of tools: a struct of arguments, and a function whose docstring describes it."""
+"""Declarations of tools: a struct of arguments, a function whose docstring describes it; answers.
+
+An answer has a bounded size, the place of the session, and how to get the rest.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, cast, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_type_hints
 
 import msgspec
 from msgspec import Meta
@@ -13,10 +17,7 @@ from msgspec import Meta
 from actiondbg.commands.interpreter.options import Options, arguments_type, fields_of
 from actiondbg.commands.interpreter.values import non_negative_number
 from actiondbg.errors import UsageError
-
-if TYPE_CHECKING:
-    from actiondbg.commands.mcp.desk import Desk
-
+from actiondbg.process.stop import Stop
 
 Positive = Annotated[int, Meta(ge=1)]
 NotNegative = Annotated[int, Meta(ge=0)]
@@ -55,9 +56,9 @@ def arguments_like(
     return cast("type[Arguments]", msgspec.defstruct(name, fields, bases=(Arguments,), frozen=True))
 
 
-ArgumentsT = TypeVar("ArgumentsT", bound=Arguments)
 _PLACE = re.compile(r" - at `\$\.?(.*)`$")
-Run = Callable[["Desk", Any], object]
+Run = Callable[[Any, Any], object]
+RunT = TypeVar("RunT", bound=Run)
 
 
 @dataclass(frozen=True)
@@ -126,24 +127,128 @@ def _optional(schema: dict[str, Any]) -> dict[str, Any]:
     return rest | kinds[0]
 
 
-class ToolBox:
-    """The tools of a topic, in the order of their declarations."""
+TOOLS: dict[str, Tool] = {}  # in the order of tools/list
+
+
+def tool(name: str, *, only_reads: bool = False, listed: bool = True) -> Callable[[RunT], RunT]:
+    """Declare the decorated function as a tool; see Tool."""
+
+    def declare(run: RunT) -> RunT:
+        about = " ".join((run.__doc__ or "").split())
+        TOOLS[name] = Tool(name, arguments_type(run), run, about, only_reads, listed)
+        return run
+
+    return declare
+
+
+PAGE = 12_000  # characters, about 4,000 tokens
+_LEAST = 1_000
+MOST = 4_000_000  # characters that are kept
+_KEPT = 16  # answers of a client
+
+State = Literal["not-running", "running", "stopped", "exited"]
+
+
+class Place(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Where a session is: at the beginning or the end of an action, or at the end of the run.
+
+    Attributes:
+        when: before, after or during an action, or exit.
+        reason: why it stopped, such as step, breakpoint or watch.
+        ordinal: the number of the action, #N in texts.
+        operation: the id of the operation of the action, @ID in texts.
+        location: FILE:LINE:COLUMN of the operation.
+        outcome: after an action, how it ended.
+        breakpoints: the ids of the breakpoints that were hit.
+        status: at exit, the status of the tool.
+    """
+
+    when: str
+    reason: str
+    ordinal: int = 0
+    tag: str = ""
+    name: str = ""
+    operation: int | None = None
+    location: str | None = None
+    outcome: str | None = None
+    changes: int = 0
+    breakpoints: list[int] = msgspec.field(default_factory=list[int])
+    status: int | None = None
+
+    @classmethod
+    def of(cls, stop: Stop) -> Place:
+        shared = ("when", "reason", "ordinal", "tag", "name", "location", "status")
+        return cls(
+            **{name: getattr(stop, name) for name in shared},
+            operation=stop.id,
+            outcome=stop.outcome.result if stop.outcome else None,
+            changes=stop.change_count,
+            breakpoints=list(stop.breakpoints),
+        )
+
+
+class Result(msgspec.Struct, omit_defaults=True):
+    """What a worker answers; ``error`` is a sentence with the way out."""
+
+    text: str = ""
+    error: bool = False
+    state: State | None = None
+    stop: Place | None = None
+    ended: bool = False
+
+
+class Rest(msgspec.Struct, frozen=True):
+    """The arguments of the tool more for the rest of a text."""
+
+    answer: str
+    offset: int
+    left: Annotated[int, Meta(description="characters that are not shown")]
+
+
+class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The structured answer of every tool."""
+
+    text: str
+    session: str | None = None
+    state: State | None = None
+    stop: Place | None = None
+    rest: Rest | None = None
+
+
+class LongAnswers:
+    """The newest long texts of a client, of which it reads the rest page by page."""
 
     def __init__(self) -> None:
-        self.tools: list[Tool] = []
+        self._texts: OrderedDict[str, str] = OrderedDict()
+        self._count = 0
 
-    def tool(
-        self, name: str, *, only_reads: bool = False, listed: bool = True
-    ) -> Callable[[Callable[[Desk, ArgumentsT], object]], Callable[[Desk, ArgumentsT], object]]:
-        """Declare the decorated function as a tool; see Tool."""
+    def first_page(self, text: str) -> tuple[str, Rest | None]:
+        """Return what is shown of a text at first; a longer one is kept."""
+        if len(text) <= PAGE:
+            return text, None
+        self._count += 1
+        name = f"a{self._count}"
+        self._texts[name] = text[:MOST]
+        while len(self._texts) > _KEPT:
+            self._texts.popitem(last=False)
+        return self.page(name, 0)
 
-        def declare(
-            run: Callable[[Desk, ArgumentsT], object],
-        ) -> Callable[[Desk, ArgumentsT], object]:
-            about = " ".join((run.__doc__ or "").split())
-            self.tools.append(
-                Tool(name, arguments_type(run), cast("Run", run), about, only_reads, listed)
-            )
-            return run
+    def page(self, name: str, offset: int) -> tuple[str, Rest | None]:
+        """Return a page of a text, which ends at the end of a line if it can.
 
-        return declare
+        Raises:
+            KeyError: there is no such text, or it was forgotten.
+        """
+        text = self._texts[name]
+        end = min(offset + PAGE, len(text))
+        if end < len(text) and (line := text.rfind("\n", offset + _LEAST, end)) > 0:
+            end = line + 1
+        shown = text[offset:end]
+        if end >= len(text):
+            return shown, None
+        left = len(text) - end
+        note = (
+            f"[{left:,} more characters: call more with answer {name!r} and offset {end}, or ask "
+            "for less.]"
+        )
+        return f"{shown.rstrip()}\n{note}", Rest(name, end, left)

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from actiondbg.commands.interpreter.console import Console
 from actiondbg.commands.interpreter.interpreter import Interpreter
-from actiondbg.commands.interpreter.recording_console import RecordingConsole
-from actiondbg.commands.mcp.answer import Place, Result
+from actiondbg.commands.mcp.declaration import Place, Result
 from actiondbg.commands.render.registry import show
 from actiondbg.commands.render.terminal.progress import ProgressLine
 from actiondbg.commands.shell.topics import COMMANDS
@@ -64,7 +63,7 @@ class Desk:
 
     def open_recording(self, session: RecordedSession) -> Console:
         """Take a session over a recording."""
-        console = self._take(session, None, RecordingConsole(session))
+        console = self._take(session, None, session)
         console.settings.set("print-stop", "on" if session.holds_ir else "off")
         return console
 
@@ -72,7 +71,7 @@ class Desk:
         self,
         session: Session | RecordedSession,
         live: Session | None,
-        recorded: RecordingConsole | None = None,
+        recorded: RecordedSession | None = None,
     ) -> Console:
         self._kept.enter_context(session)
         self._console = Console(

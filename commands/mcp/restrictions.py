@@ -10,8 +10,8 @@ from typing import Literal
 
 import msgspec
 
-from actiondbg.commands.interpreter.permissions import Permission as CommandPermission
-from actiondbg.commands.interpreter.permissions import Permissions
+from actiondbg.commands.interpreter.declaration import Permission as CommandPermission
+from actiondbg.commands.interpreter.declaration import Permissions
 from actiondbg.errors import LaunchError, UsageError
 from actiondbg.tool.identification.executable import locate
 

@@ -17,13 +17,11 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from actiondbg import __version__
-from actiondbg.commands.interpreter.error_text import message_of
-from actiondbg.commands.interpreter.internal_error import as_reported
-from actiondbg.commands.mcp.answer import Answer, Result
+from actiondbg.commands.interpreter.error_text import as_reported, message_of
 from actiondbg.commands.mcp.clients import Client, Sessions
-from actiondbg.commands.mcp.declaration import Tool, schema_of
+from actiondbg.commands.mcp.declaration import Answer, schema_of
 from actiondbg.commands.mcp.prompts import INSTRUCTIONS, PROMPTS
-from actiondbg.commands.mcp.toolbox import TOOLS, MoreArguments
+from actiondbg.commands.mcp.tools import TOOLS, MoreArguments
 from actiondbg.commands.mcp.worker import Progress
 from actiondbg.errors import ActiondbgError, UsageError
 
@@ -145,7 +143,8 @@ class DebugServer:
             return _more(client, arguments), False
         report = _ProgressSender(context).send
         result, session = await client.call(tool, arguments, report)
-        text, rest = client.long_answers.first_page(_headed(tool, result, session))
+        head = f"Session {session}.\n" if tool.name == "open" and session else ""
+        text, rest = client.long_answers.first_page(head + result.text)
         return Answer(text, session, result.state, result.stop, rest), result.error
 
     # --- resources ---
@@ -272,11 +271,6 @@ class _ProgressSender:
         await self._session.report_progress(
             self._last, None if total is None else float(total), progress.text
         )
-
-
-def _headed(tool: Tool, result: Result, session: str | None) -> str:
-    """Return the text of a result; that of a new session begins with its id."""
-    return f"Session {session}.\n{result.text}" if tool.name == "open" and session else result.text
 
 
 def _more(client: Client, given: MoreArguments) -> Answer:

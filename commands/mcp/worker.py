@@ -20,12 +20,11 @@ from typing import NoReturn
 
 import msgspec
 
-from actiondbg.commands.interpreter.error_text import message_of
-from actiondbg.commands.interpreter.internal_error import as_reported
-from actiondbg.commands.mcp.answer import Result
+from actiondbg.commands.interpreter.error_text import as_reported, message_of
+from actiondbg.commands.mcp.declaration import Result
 from actiondbg.commands.mcp.desk import Desk
 from actiondbg.commands.mcp.restrictions import Restrictions
-from actiondbg.commands.mcp.toolbox import TOOLS
+from actiondbg.commands.mcp.tools import TOOLS
 from actiondbg.support.interrupts import raise_interrupt
 from actiondbg.support.scratch_directory import remove_directory
 

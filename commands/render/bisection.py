@@ -61,7 +61,10 @@ def bisection_text(
     after += [f"{', '.join(counts)}, {result.seconds:.1f} s.", *_reproducer_lines(result)]
     width = None if screen is None else max(screen.columns, 1)
     lines, after = (fitted("\n".join(part), width).split("\n") for part in (lines, after))
-    diff = _diff_lines(result.culprit) if result.culprit else []
+    diff: list[str] = []
+    if result.culprit and result.culprit.diff and not result.culprit.diff.is_empty:
+        found = result.culprit.diff
+        diff = [f"--- before {found.title}", "+++ after", *found.unified()]
     shown = _fitting(diff, [*lines, *after], screen)
     lines += [paint(line) for line in diff[:shown]]
     if shown < len(diff):
@@ -95,12 +98,6 @@ def _culprit_lines(culprit: Culprit) -> list[str]:
         words = [result_words(culprit.outcome, 1), *outcome_lines(culprit.outcome, culprit.tag)]
         lines.append(f"Outcome: {'; '.join(words)}")
     return lines
-
-
-def _diff_lines(culprit: Culprit) -> list[str]:
-    if culprit.diff is None or culprit.diff.is_empty:
-        return []
-    return [f"--- before {culprit.diff.title}", "+++ after", *culprit.diff.unified()]
 
 
 def _entries(entries: list[Entry]) -> list[str]:
@@ -142,28 +139,28 @@ def progress_display(err: TextIO, quiet: bool = False) -> Generator[Report | Non
     elif quiet:
         yield None
     else:
-        yield _Lines(err).report
+        yield _lines(err)
 
 
-class _Lines:
-    """Progress as lines: one for each verdict and each note."""
+def _lines(out: TextIO) -> Report:
+    """Return a callback that prints a line for each verdict and each note."""
+    last, trials = "", 0
 
-    def __init__(self, out: TextIO) -> None:
-        self._out = out
-        self._last = ""
-        self._trials = 0
+    def show(line: str) -> None:
+        nonlocal last
+        if line != last:
+            print(f"bisect: {line}", file=out, flush=True)
+        last = line
 
-    def report(self, progress: Progress) -> None:
+    def report(progress: Progress) -> None:
+        nonlocal trials
         if progress.note:
-            self._print(progress.note)
-        if progress.trials != self._trials:
-            self._trials = progress.trials
-            self._print(progress_words(progress))
+            show(progress.note)
+        if progress.trials != trials:
+            trials = progress.trials
+            show(progress_words(progress))
 
-    def _print(self, line: str) -> None:
-        if line != self._last:
-            print(f"bisect: {line}", file=self._out, flush=True)
-        self._last = line
+    return report
 
 
 @contextlib.contextmanager

@@ -14,7 +14,7 @@ from actiondbg.commands.render.units import path_from_here
 from actiondbg.comparison.actions import ChangingAction
 from actiondbg.comparison.runs import Difference, FunctionComparison, RunComparison
 from actiondbg.comparison.side import Side
-from actiondbg.comparison.suites import Cause, Group, Kind, Step, SuiteComparison
+from actiondbg.comparison.suites import Cause, Kind, Step, SuiteComparison
 from actiondbg.ir.diff import make_diff
 from actiondbg.protocol.tags import FOLD_TAG
 from actiondbg.support.counts import counted, plural
@@ -229,19 +229,15 @@ def suite_lines(compared: SuiteComparison, most: int | None) -> Iterator[str]:
             continue
         yield f"\n{title}, the most frequent first ({len(found):,})"
         for group in found[:most]:
-            yield from _group(group)
+            pair = group.pairs[0]
+            runs = counted(len(group.pairs), "run")
+            functions = f", {counted(group.functions, 'function')}" if group.functions > 1 else ""
+            yield f"  {runs}{functions}: {cause_text(group.cause)}"
+            yield f"    {pair.name}"
+            paths = path_from_here(pair.a), path_from_here(pair.b)
+            yield f"    {shlex.join(['actiondbg', 'compare', *paths])}"
         if most is not None and len(found) > most:
             yield f"... and {len(found) - most:,} more (--all)"
-
-
-def _group(group: Group) -> Iterator[str]:
-    pair = group.pairs[0]
-    runs = counted(len(group.pairs), "run")
-    functions = f", {counted(group.functions, 'function')}" if group.functions > 1 else ""
-    yield f"  {runs}{functions}: {cause_text(group.cause)}"
-    yield f"    {pair.name}"
-    paths = path_from_here(pair.a), path_from_here(pair.b)
-    yield f"    {shlex.join(['actiondbg', 'compare', *paths])}"
 
 
 def cause_text(cause: Cause) -> str:

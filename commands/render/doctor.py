@@ -19,10 +19,15 @@ def examined_text(found: Examined) -> str:
         "llvm": found.llvm or "unknown",
         "compiler": ", ".join(found.compilers) or None,
         "symbols": found.symbols,
-        "capabilities": _listed(found.capabilities),
+        "capabilities": None
+        if found.capabilities is None
+        else ", ".join(found.capabilities) or "none",
     }
     lines = rows(facts)
-    for names, why in _grouped(found.missing):
+    missing: dict[str, list[str]] = {}  # by the reason
+    for name, why in found.missing.items():
+        missing.setdefault(why, []).append(name)
+    for why, names in missing.items():
         lines.append(f"no {', '.join(names)}: {why}")
     return "\n".join([f"{found.name}: {_verdict(found)}", *(f"  {line}" for line in lines)])
 
@@ -70,15 +75,3 @@ def _verdict(found: Examined) -> str:
             f"{len(found.missing) + len(found.capabilities)} capabilities."
         )
     return "it can be debugged, with all capabilities."
-
-
-def _listed(names: list[str] | None) -> str | None:
-    return ", ".join(names) or "none" if names is not None else None
-
-
-def _grouped(missing: dict[str, str]) -> list[tuple[list[str], str]]:
-    """Return reasons with the names of the capabilities that are missing for them."""
-    grouped: dict[str, list[str]] = {}
-    for name, why in missing.items():
-        grouped.setdefault(why, []).append(name)
-    return [(names, why) for why, names in grouped.items()]

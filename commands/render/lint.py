@@ -28,7 +28,10 @@ def lint_text(findings: Sequence[Finding], runs: int, known: int) -> str:
 
 
 def _lines(finding: Finding) -> Iterator[str]:
-    yield f"  {finding.subject}: {_amount(finding)}"
+    times = "once" if finding.times == 1 else f"{finding.times:,} times"
+    runs = f", in {finding.runs:,} runs" if finding.runs > 1 else ""
+    detail = f"{finding.detail}; " if finding.detail else ""
+    yield f"  {finding.subject}: {detail}{times}{runs}, {finding.seconds * 1e3:.3g} ms"
     place = finding.place
     where = [] if place.file is None else [f"{path_from_here(place.file)}:{place.line}"]
     if place.function is not None:
@@ -39,10 +42,3 @@ def _lines(finding: Finding) -> Iterator[str]:
         where.append(f"of {place.test}")
     if where:
         yield f"    {', '.join(where)}"
-
-
-def _amount(finding: Finding) -> str:
-    times = "once" if finding.times == 1 else f"{finding.times:,} times"
-    runs = f", in {finding.runs:,} runs" if finding.runs > 1 else ""
-    detail = f"{finding.detail}; " if finding.detail else ""
-    return f"{detail}{times}{runs}, {finding.seconds * 1e3:.3g} ms"

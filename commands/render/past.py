@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from actiondbg.analysis.history import History
-from actiondbg.commands.render.ir.excerpt import Words, compare_words
+from actiondbg.commands.render.ir import Words, compare_words
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.stop import outcome_lines, result_words
 from actiondbg.commands.render.tables import wrapped
@@ -205,7 +205,15 @@ def _share(part: int, whole: int) -> str:
 
 
 def history_text(context: RenderContext, history: History) -> str:
-    rows = [(f"#{each.ordinal}", _event_words(each), _who(each)) for each in history.events]
+    # The first line names the operation.
+    rows = [
+        (
+            f"#{each.ordinal}",
+            re.sub(rf"^@{each.id} \S+ (was )?", "", each.message or each.kind),
+            _who(each),
+        )
+        for each in history.events
+    ]
     widths = [max((len(row[column]) for row in rows), default=0) for column in (0, 1)]
     lines = [operation(history.id, history.op)]
     for ordinal, what, who in rows:
@@ -219,11 +227,6 @@ def history_text(context: RenderContext, history: History) -> str:
     if history.became:
         lines.append(f"  It became {_ids(history.became)}.")
     return "\n".join(lines)
-
-
-def _event_words(event: Event) -> str:
-    """Return the description of an event, without the operation, which the first line names."""
-    return re.sub(rf"^@{event.id} \S+ (was )?", "", event.message or event.kind)
 
 
 def _who(event: Event) -> str:

@@ -1,7 +1,8 @@
-"""Measured quantities as text: means of buckets, correlations, tables of probabilities."""
+"""The cost of actions, and measured quantities: means of buckets, correlations, probabilities."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from actiondbg.statistics.quantities import (
 from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
+    from actiondbg.recording.statistics.measurement import Measured, Total
     from actiondbg.statistics.quantities import Floats, Quantity, Relation
 
 GAMMA = 0.5
@@ -46,18 +48,17 @@ def _bucket_lines(quantities: Sequence[Quantity]) -> list[str]:
     """Return the means of the buckets; each quantity has its own order."""
     rows = [["bucket", *(quantity.name for quantity in quantities), ""]]
     for bucket in range(max(quantity.buckets.size for quantity in quantities)):
-        means = (_mean_text(quantity, bucket) for quantity in quantities)
+        means = (
+            value_text(each.name, float(each.buckets.mean[bucket]))
+            if bucket < each.buckets.size
+            else ""
+            for each in quantities
+        )
         rows.append([str(bucket + 1), *means, ""])
     whole = (value_text(quantity.name, quantity.mean) for quantity in quantities)
     rows.append(["mean", *whole, ""])
     lines = ["Means of the quantile buckets, each column in its own order:", *aligned(rows)]
     return [line.rstrip() for line in lines]
-
-
-def _mean_text(quantity: Quantity, bucket: int) -> str:
-    if bucket >= quantity.buckets.size:
-        return ""
-    return value_text(quantity.name, float(quantity.buckets.mean[bucket]))
 
 
 def _fewer_lines(quantities: Sequence[Quantity]) -> list[str]:
@@ -117,3 +118,46 @@ def _legend(gamma: float) -> str:
     )
     first = first.replace(" ", " from ", 1)
     return f"Probabilities: {', '.join((first, *others))}, · below {percents[-1]}, blank 0"
+
+
+def stat_text(measured: Measured, most: int, tables: bool = True) -> str:
+    """Return the cost of a run as text, with ``most`` names; 0: all of them."""
+    nested = ", without nested actions" if measured.own else ""
+    measured_of = f"{measured.samples.size:,} of {counted(measured.count, 'action')}"
+    lines = [f"{measured_of}{nested}: {shlex.join(measured.argv)}"]
+    lines += [f"Note: {note}" for note in measured.notes]
+    if measured.statistics is None:
+        lines += ["", *_total_lines(measured.tags, "tag")]
+    lines += ["", *_total_lines(measured.names[: most or None], "tag (name)")]
+    if most and len(measured.names) > most:
+        lines.append(
+            f"... and {counted(len(measured.names) - most, 'more name')}; --limit 0 lists all"
+        )
+    if measured.statistics is not None:
+        found = measured.statistics
+        quantities = [found.duration, *found.events.values()]
+        lines += ["", *quantity_lines(quantities, list(found.relations.values()), tables)]
+    return "\n".join(lines)
+
+
+# --- totals -----------------------------------------------------------------------
+
+
+def _total_lines(totals: Sequence[Total], title: str) -> list[str]:
+    events = list(totals[0].events) if totals else []
+    titles = ["calls", DURATION, "/call"]
+    for event in events:
+        titles += [event, "/call"]
+    return aligned([[*titles, title], *(_total_row(total) for total in totals)])
+
+
+def _total_row(total: Total) -> list[str]:
+    mean = total.duration / total.calls
+    row = [f"{total.calls:,}", value_text(DURATION, total.duration), value_text(DURATION, mean)]
+    for event, count in total.events.items():
+        row += [value_text(event, count.total), value_text(event, count.per_call)]
+    name = "" if total.name is None else f" ({total.name or 'nameless'})"
+    return [*row, total.tag + name]
+
+
+# --- the statistics of a name -----------------------------------------------------

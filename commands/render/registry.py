@@ -3,45 +3,25 @@
 from __future__ import annotations
 
 from actiondbg.commands.render import (
-    actions,
     bisection,
-    breakpoints,
-    edits,
-    native,
+    ir,
+    lineage,
     outcomes,
     past,
-    plain_text,
+    status,
     stop,
-    threads,
     time_travel,
     units,
     validation,
     whatif,
 )
-from actiondbg.commands.render.ir import printed_ir
 from actiondbg.commands.render.legalization import explanation_text as legalization
-from actiondbg.commands.render.lineage import tracking
 from actiondbg.commands.render.renderer import RenderContext, Renderer
 from actiondbg.commands.render.terminal.output import Redirect
 
 _TOPICS = (
-    actions,
-    bisection,
-    breakpoints,
-    edits,
-    plain_text,
-    legalization,
-    native,
-    outcomes,
-    past,
-    printed_ir,
-    stop,
-    threads,
-    time_travel,
-    tracking,
-    units,
-    validation,
-    whatif,
+    *(bisection, ir, legalization, lineage, outcomes, past, status, stop, time_travel),
+    *(units, validation, whatif),
 )
 _RENDERERS = {each.kind: each for topic in _TOPICS for each in topic.RENDERERS}
 

@@ -20,7 +20,6 @@ from actiondbg.errors import ActiondbgError
 if TYPE_CHECKING:
     from actiondbg.bisection.result import Result
     from actiondbg.commands.interpreter.console import Console
-    from actiondbg.session.session import Session
 
 
 BISECTION = Topic("Bisection")
@@ -109,13 +108,18 @@ def bisect(console: Console, options: BisectOptions) -> Bisected:
     oracle = build_oracle(options)
     folder = open_folder(options.output, Path(session.target.argv[0]).name, options.resume)
     console.out.flush()
+    shown: AbstractContextManager[Report | None] = progress_display(console.err, quiet=console.json)
+    if console.report_search is not None:
+        shown = nullcontext(console.report_search)
+    # Its own standard input carries the commands.
+    stdin = session.target.streams.stdin
     try:
-        with _progress(console) as progress:
+        with shown as progress:
             result = prepared_search(options)(
                 session.target.argv,
                 oracle,
                 output=folder,
-                stdin=_stdin_of(session),
+                stdin=stdin if isinstance(stdin, str | os.PathLike) else os.devnull,
                 cwd=session.target.directory,
                 env=session.target.environment,
                 without=session.target.without,
@@ -128,12 +132,6 @@ def bisect(console: Console, options: BisectOptions) -> Bisected:
     return Bisected(result)
 
 
-def _progress(console: Console) -> AbstractContextManager[Report | None]:
-    if console.report_search is not None:
-        return nullcontext(console.report_search)
-    return progress_display(console.err, quiet=console.json)
-
-
 def interruption_message(folder: Path, option: str) -> str:
     """Return the message after Ctrl-C; ``option`` is the one that takes the folder."""
     if not folder.exists():
@@ -143,12 +141,6 @@ def interruption_message(folder: Path, option: str) -> str:
         f"Interrupted. The verdicts so far are in {quoted}: add --resume {option} {quoted} to the "
         "command to continue."
     )
-
-
-def _stdin_of(session: Session) -> str | os.PathLike[str]:
-    """Return the tool's input file; actiondbg's own standard input carries the commands."""
-    stdin = session.target.streams.stdin
-    return stdin if isinstance(stdin, str | os.PathLike) else os.devnull
 
 
 def prepared_search(options: BisectOptions) -> partial[Result]:

@@ -1,22 +1,24 @@
-"""Commands that set, list and change breakpoints, watches and catches."""
+"""Commands that set, list and change breakpoints, watches, catches and displays."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from actiondbg.breakpoints.catch import EVENTS
 from actiondbg.breakpoints.spec import location_spec, split_spec_and_condition
 from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.declaration import Topic
+from actiondbg.commands.interpreter.interpreter import run_display
 from actiondbg.commands.interpreter.options import Options, flag, option, positional, rest
-from actiondbg.commands.render.breakpoints import Breakpoints, Ignored
-from actiondbg.commands.render.ir.excerpt import Block
-from actiondbg.commands.render.plain_text import Text
-from actiondbg.commands.shell.ir import AROUND, place_of
+from actiondbg.commands.render.ir import Block
+from actiondbg.commands.render.status import Display, Displayed, Displays, Text
+from actiondbg.commands.render.stop import Breakpoints, Ignored
+from actiondbg.commands.shell.controls import RUNNING
+from actiondbg.commands.shell.ir import AROUND, PRINTING, place_of
 from actiondbg.errors import UsageError
-from actiondbg.support.counts import counted, no_such, plural
+from actiondbg.support.counts import counted, plural
 
 if TYPE_CHECKING:
     from actiondbg.breakpoints.breakpoint import Breakpoint
@@ -32,25 +34,7 @@ def parse_ids(console: Console, words: Sequence[str]) -> list[int]:
         UsageError: a word is none of these, or a breakpoint does not exist.
     """
     existing = [breakpoint.id for breakpoint in console.session.breakpoints.all()]
-    return parse_numbers(words, existing, "breakpoint")
-
-
-def parse_numbers(words: Sequence[str], existing: Iterable[int], what: str) -> list[int]:
-    """Return the existing numbers given as numbers, ranges and ``all``; see parse_ids."""
-    existing = list(existing)
-    if not words or list(words) == ["all"]:
-        return existing
-    numbers: list[int] = []
-    for word in words:
-        first, dash, last = word.partition("-")
-        if not first.isdecimal() or (dash and not last.isdecimal()):
-            raise UsageError(
-                f"{word!r} is not a {what} number: give numbers, ranges such as 2-4, or all."
-            )
-        if not dash and int(first) not in existing:
-            raise UsageError(no_such(what, int(first), existing))
-        numbers += [n for n in existing if int(first) <= n <= int(last or first)]
-    return list(dict.fromkeys(numbers))
+    return values.parse_numbers(words, existing, "breakpoint")
 
 
 class BreakOptions(Options):
@@ -125,15 +109,11 @@ class ConditionOptions(Options):
 def condition(console: Console, options: ConditionOptions) -> Breakpoint:
     """Set the condition of a breakpoint; without EXPR, remove it."""
     word, _, expression = options.text.partition(" ")
-    breakpoint = console.session.breakpoints.get(_number(word))
-    console.session.breakpoints.set_condition(breakpoint.id, expression.strip() or None)
-    return console.session.breakpoints.get(breakpoint.id)
-
-
-def _number(word: str) -> int:
     if not word.isdecimal():
         raise UsageError(f"{word!r} is not a breakpoint number: 'list' shows them.")
-    return int(word)
+    breakpoint = console.session.breakpoints.get(int(word))
+    console.session.breakpoints.set_condition(breakpoint.id, expression.strip() or None)
+    return console.session.breakpoints.get(breakpoint.id)
 
 
 class IgnoreOptions(Options):
@@ -292,3 +272,41 @@ def catch(console: Console, options: CatchOptions) -> Breakpoint:
     kinds = [kind for kind in EVENTS if kind.startswith(word)]
     glob = re.sub(r"""^(['"])(.*)\1$""", r"\2", glob.strip())
     return console.session.breakpoints.catch(kinds[0] if len(kinds) == 1 else word, glob or None)
+
+
+DISPLAYS = Topic(PRINTING.category)
+_REFUSED = ("commands", "display", "py", "quit", "shell", "source", "undisplay")
+
+
+class DisplayOptions(Options):
+    text: str = rest("[COMMAND]", complete=completers.command_line)
+
+
+@DISPLAYS.command("display", example="display info outcome")
+def display(console: Console, options: DisplayOptions) -> Displays | Display | Displayed:
+    """Run COMMAND at each stop, including the current one; without COMMAND, list displays."""
+    if not options.text:
+        return Displays(console.displays.all())
+    found = console.interpreter.parse(options.text).command
+    # Commands that resume the tool, read more lines or change the displays.
+    if found.category == RUNNING.category or found.name in _REFUSED:
+        raise UsageError(
+            f"{found.name!r} cannot be displayed: attach it to a breakpoint with 'commands'."
+        )
+    added = console.displays.add(options.text)
+    return run_display(console, added) if console.session.state == "stopped" else added
+
+
+class UndisplayOptions(Options):
+    ids: tuple[str, ...] = positional(
+        "IDS",
+        help="numbers, ranges (2-4) or all (the default)",
+        complete=completers.display_numbers,
+    )
+
+
+@DISPLAYS.command("undisplay", example="undisplay 1")
+def undisplay(console: Console, options: UndisplayOptions) -> None:
+    """Delete displays."""
+    existing = [each.id for each in console.displays.all()]
+    console.displays.remove(values.parse_numbers(options.ids, existing, "display"))

@@ -1,21 +1,75 @@
-"""Commands for scripts, help, Python, other programs and the shell itself."""
+"""Commands for scripts, help, Python, other programs and the shell itself; trusted init scripts."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from actiondbg.commands.interpreter import completers
-from actiondbg.commands.interpreter import trusted_files as trust
 from actiondbg.commands.interpreter.declaration import Topic
+from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import NoOptions, Options, positional, rest
-from actiondbg.commands.render.plain_text import Alias, Aliases, Text
+from actiondbg.commands.render.status import Alias, Aliases, Text
 from actiondbg.errors import ActiondbgError, UsageError
+from actiondbg.support.user_directories import config_directory, home_directory
 
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console
+
+NAME = ".actiondbginit"
+
+
+def user_file() -> Path:
+    return home_directory() / NAME
+
+
+def project_file() -> Path:
+    return Path.cwd() / NAME
+
+
+class InitScript:
+    """The init script of a directory as it is now; one that has changed is not trusted any more.
+
+    Attributes:
+        text: its content, which is what is trusted and run.
+
+    Raises:
+        UsageError: there is no such file, or it cannot be read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        # Imported here: few directories have such a script.
+        from hashlib import sha256
+
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise UsageError(
+                f"{str(path)!r} cannot be read ({error.strerror}): change to the directory of the "
+                f"{NAME} to trust."
+            ) from error
+        self.text = content.decode(errors="replace")
+        digest = sha256(bytes(path) + b"\0" + content).hexdigest()
+        self._mark = config_directory() / "trusted-scripts" / digest
+        self._path = path
+
+    def is_trusted(self) -> bool:
+        """Whether the user has trusted this script with this content."""
+        return self._mark.is_file()
+
+    def trust(self) -> None:
+        """Trust the script, now and later.
+
+        Raises:
+            FileNotWritten: the user's configuration cannot be written.
+        """
+        with writing(self._mark):
+            self._mark.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._mark.write_bytes(bytes(self._path) + b"\n")
+
 
 SCRIPTS = Topic("Scripts and the shell")
 
@@ -102,8 +156,8 @@ def run_python(console: Console, code: str) -> None:
 @SCRIPTS.command("trust")
 def trust_(console: Console, _: NoOptions) -> Text:
     """Trust the .actiondbginit of this directory as it is: run it, now and at each start."""
-    path = trust.project_file()
-    script = trust.InitScript(path)
+    path = project_file()
+    script = InitScript(path)
     if not script.is_trusted():
         script.trust()
         console.interpreter.run_script(script.text, str(path))

@@ -7,25 +7,18 @@ import sys
 from actiondbg.commands.interpreter.declaration import CommandTable
 from actiondbg.commands.interpreter.help import tables
 from actiondbg.commands.shell.bisection import BISECTION
-from actiondbg.commands.shell.breakpoints import BREAKPOINTS
-from actiondbg.commands.shell.controls import RUNNING
-from actiondbg.commands.shell.cursor import CURSOR
-from actiondbg.commands.shell.displays import DISPLAYS
-from actiondbg.commands.shell.edits import EDITS
-from actiondbg.commands.shell.ir import PRINTING
-from actiondbg.commands.shell.lineage import LINEAGE
-from actiondbg.commands.shell.outcomes import OUTCOMES
-from actiondbg.commands.shell.past import PAST  # with the command of that module
+from actiondbg.commands.shell.breakpoints import BREAKPOINTS, DISPLAYS
+from actiondbg.commands.shell.controls import RUNNING, TIME_TRAVEL
+from actiondbg.commands.shell.ir import CURSOR, PRINTING, STACK
+from actiondbg.commands.shell.past import PAST
 from actiondbg.commands.shell.scripts import SCRIPTS
-from actiondbg.commands.shell.stack import STACK
 from actiondbg.commands.shell.status import STATUS
-from actiondbg.commands.shell.time_travel import TIME_TRAVEL
 from actiondbg.commands.shell.whatif import WHATIF
 
 # The order of help and of docs/commands.md.
 TOPICS = (
-    *(RUNNING, BREAKPOINTS, STACK, PRINTING, DISPLAYS, CURSOR, PAST, LINEAGE, STATUS),
-    *(OUTCOMES, TIME_TRAVEL, EDITS, WHATIF, BISECTION, SCRIPTS),
+    *(RUNNING, BREAKPOINTS, STACK, PRINTING, DISPLAYS, CURSOR, PAST, STATUS),
+    *(TIME_TRAVEL, WHATIF, BISECTION, SCRIPTS),
 )
 COMMANDS = CommandTable(TOPICS)
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from actiondbg.commands.render.suite.coverage import KINDS
-from actiondbg.commands.render.suite.coverage_page import coverage_page
+from actiondbg.commands.render.suite import KINDS, coverage_page
 from actiondbg.suite.coverage import Coverage, Entry, Example
 from tests.fakes.chromium import Browser, find_chromium
 

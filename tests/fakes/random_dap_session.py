@@ -15,13 +15,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
-from actiondbg.commands.dap import requests as _requests  # which declares the handlers
-from actiondbg.commands.dap.declaration import HANDLERS
+from actiondbg.commands.dap.requests import HANDLERS
 from tests.fakes import stock_tool as stock
 from tests.fakes.dap_client import Message, Refused, ServedClient
 from tests.processes import descendants, is_alive, wait_until
 
-_ = _requests
 _STEPS = 25
 _MALFORMED = [
     b"",

@@ -1,26 +1,10 @@
 """The requests, one module a topic; the import of this package declares them all.
 
-May import: dap.protocol, dap.declaration, dap.client, dap.debuggee, and what dap may import.
+May import: dap.protocol, dap.handlers, dap.server, dap.debuggee, and what dap may import.
 """
 
-from actiondbg.commands.dap.requests import (
-    breakpoints,
-    console,
-    controls,
-    documents,
-    past,
-    session,
-    stack,
-    variables,
-)
+from actiondbg.commands.dap.handlers import HANDLERS
+from actiondbg.commands.dap.requests import breakpoints, console, controls, documents, past, stack
 
-__all__ = [
-    "breakpoints",
-    "console",
-    "controls",
-    "documents",
-    "past",
-    "session",
-    "stack",
-    "variables",
-]
+__all__ = ["HANDLERS", "MODULES"]
+MODULES = (breakpoints, console, controls, documents, past, stack)

@@ -11,23 +11,13 @@ import msgspec
 from actiondbg.breakpoints.catch import EVENTS
 from actiondbg.breakpoints.spec import location_spec
 from actiondbg.breakpoints.watch import parse_operation, parse_target
+from actiondbg.commands.dap import protocol
 from actiondbg.commands.dap.breakpoint_groups import Wanted
-from actiondbg.commands.dap.client import Client
 from actiondbg.commands.dap.debuggee import Children
-from actiondbg.commands.dap.declaration import provide, request
 from actiondbg.commands.dap.documents import IR_SCHEME
-from actiondbg.commands.dap.protocol.base import Arguments, Body
-from actiondbg.commands.dap.protocol.types import (
-    Breakpoint,
-    BreakpointMode,
-    DataBreakpoint,
-    ExceptionBreakpointsFilter,
-    ExceptionFilterOptions,
-    FunctionBreakpoint,
-    Source,
-    SourceArgument,
-    SourceBreakpoint,
-)
+from actiondbg.commands.dap.handlers import provide, request
+from actiondbg.commands.dap.protocol import Arguments, Body
+from actiondbg.commands.dap.server import Client
 from actiondbg.errors import ActiondbgError, UsageError
 
 provide("supportsConditionalBreakpoints")
@@ -48,7 +38,7 @@ _MODES = {
 provide(
     "breakpointModes",
     [
-        BreakpointMode(
+        protocol.BreakpointMode(
             mode=mode,
             label=f"{mode} the action"
             if mode in ("before", "after")
@@ -62,7 +52,7 @@ provide(
 provide(
     "exceptionBreakpointFilters",
     [
-        ExceptionBreakpointsFilter(
+        protocol.ExceptionBreakpointsFilter(
             filter=kind,
             label=event.label,
             default=kind == "failure",
@@ -75,12 +65,12 @@ provide(
 
 
 class SetBreakpointsArguments(Arguments, frozen=True):
-    source: SourceArgument
-    breakpoints: tuple[SourceBreakpoint, ...] = ()
+    source: protocol.SourceArgument
+    breakpoints: tuple[protocol.SourceBreakpoint, ...] = ()
 
 
 class SetBreakpointsResponse(Body):
-    breakpoints: list[Breakpoint]
+    breakpoints: list[protocol.Breakpoint]
 
 
 @request("setBreakpoints", is_change=True)
@@ -91,7 +81,7 @@ def set_breakpoints(client: Client, arguments: SetBreakpointsArguments) -> SetBr
     made = _replace(client, group, wanted)
     for each, asked in zip(made, arguments.breakpoints, strict=True):
         each.line = asked.line
-        each.source = Source(
+        each.source = protocol.Source(
             name=arguments.source.name,
             path=arguments.source.path,
             source_reference=arguments.source.source_reference,
@@ -100,7 +90,7 @@ def set_breakpoints(client: Client, arguments: SetBreakpointsArguments) -> SetBr
 
 
 class SetFunctionBreakpointsArguments(Arguments, frozen=True):
-    breakpoints: list[FunctionBreakpoint]
+    breakpoints: list[protocol.FunctionBreakpoint]
 
 
 @request("setFunctionBreakpoints", capability="supportsFunctionBreakpoints", is_change=True)
@@ -110,20 +100,13 @@ def set_function_breakpoints(
     """Replace the breakpoints by name: each name is what the command ``break`` takes, a SPEC with
     options.
     """
-    wanted = [
-        Wanted(
-            line=f"break {each.name}",
-            condition=each.condition or None,
-            hit_condition=each.hit_condition or None,
-        )
-        for each in arguments.breakpoints
-    ]
+    wanted = [_wanted(f"break {each.name}", each) for each in arguments.breakpoints]
     return SetBreakpointsResponse(breakpoints=_replace(client, "function", wanted))
 
 
 class SetExceptionBreakpointsArguments(Arguments, frozen=True):
     filters: list[str]
-    filter_options: tuple[ExceptionFilterOptions, ...] = ()
+    filter_options: tuple[protocol.ExceptionFilterOptions, ...] = ()
 
 
 @request("setExceptionBreakpoints", is_change=True)
@@ -131,7 +114,7 @@ def set_exception_breakpoints(
     client: Client, arguments: SetExceptionBreakpointsArguments
 ) -> SetBreakpointsResponse:
     """Replace the catches of events that are no actions."""
-    options = [ExceptionFilterOptions(filter_id=each) for each in arguments.filters]
+    options = [protocol.ExceptionFilterOptions(filter_id=each) for each in arguments.filters]
     wanted = [
         Wanted(line=f"catch {each.filter_id} {each.condition or ''}".rstrip())
         for each in [*options, *arguments.filter_options]
@@ -186,7 +169,7 @@ def _resolved(client: Client, text: str) -> str:
 
 
 class SetDataBreakpointsArguments(Arguments, frozen=True):
-    breakpoints: list[DataBreakpoint]
+    breakpoints: list[protocol.DataBreakpoint]
 
 
 @request("setDataBreakpoints", is_change=True)
@@ -195,14 +178,9 @@ def set_data_breakpoints(
 ) -> SetBreakpointsResponse:
     """Replace the watches."""
     wanted = [
-        Wanted(
-            line=f"watch {each.data_id}",
-            condition=each.condition or None,
-            hit_condition=each.hit_condition or None,
-            cannot=f"Reads are not observed: {each.data_id!r} can be watched for changes."
-            if each.access_type == "read"
-            else None,
-        )
+        Wanted(cannot=f"Reads are not observed: {each.data_id!r} can be watched for changes.")
+        if each.access_type == "read"
+        else _wanted(f"watch {each.data_id}", each)
         for each in arguments.breakpoints
     ]
     return SetBreakpointsResponse(breakpoints=_replace(client, "data", wanted))
@@ -211,9 +189,17 @@ def set_data_breakpoints(
 # --- helpers ------------------------------------------------------------------------
 
 
-def _replace(client: Client, group: str, wanted: Sequence[Wanted]) -> list[Breakpoint]:
+def _wanted(line: str, asked: protocol.FunctionBreakpoint | protocol.DataBreakpoint) -> Wanted:
+    condition, hit_condition = asked.condition or None, asked.hit_condition or None
+    return Wanted(line=line, condition=condition, hit_condition=hit_condition)
+
+
+def _replace(client: Client, group: str, wanted: Sequence[Wanted]) -> list[protocol.Breakpoint]:
     if getattr(client.debuggee.configuration, "no_debug", False):
-        return [Breakpoint(verified=False, message="The tool runs without stops.") for _ in wanted]
+        return [
+            protocol.Breakpoint(verified=False, message="The tool runs without stops.")
+            for _ in wanted
+        ]
 
     def log(text: str) -> None:
         client.debuggee.flush()
@@ -223,7 +209,9 @@ def _replace(client: Client, group: str, wanted: Sequence[Wanted]) -> list[Break
     return [msgspec.structs.replace(each.reported) for each in placed]
 
 
-def _of_line(client: Client, source: SourceArgument, asked: SourceBreakpoint) -> Wanted:
+def _of_line(
+    client: Client, source: protocol.SourceArgument, asked: protocol.SourceBreakpoint
+) -> Wanted:
     if asked.mode is not None and asked.mode not in _MODES:
         modes = ", ".join(_MODES)
         return Wanted(cannot=f"There is no mode {asked.mode!r}: the modes are {modes}.")
@@ -251,7 +239,7 @@ class LineActions(NamedTuple):
 
 
 def actions_of_line(
-    client: Client, source: SourceArgument, line: int, column: int | None = None
+    client: Client, source: protocol.SourceArgument, line: int, column: int | None = None
 ) -> LineActions:
     """Return the actions on the operations of a line of an input, or of the IR.
 

@@ -1,15 +1,24 @@
-"""Requests that resume the tool; each is a command of the shell."""
+"""Requests that resume the tool, and the beginning and the end of a debug session."""
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Callable
 
-from actiondbg.commands.dap.client import Client
-from actiondbg.commands.dap.declaration import request
-from actiondbg.commands.dap.protocol.base import Arguments, Body, NoArguments
-from actiondbg.commands.dap.protocol.types import GotoTarget, SourceArgument
+from actiondbg.commands.dap import protocol
+from actiondbg.commands.dap.debuggee import (
+    AttachRequestArguments,
+    Configuration,
+    Debuggee,
+    LaunchRequestArguments,
+    attach,
+    launch,
+)
+from actiondbg.commands.dap.handlers import CAPABILITIES, request
+from actiondbg.commands.dap.protocol import Arguments, Body, NoArguments
 from actiondbg.commands.dap.requests.breakpoints import actions_of_line
+from actiondbg.commands.dap.server import Client, InitializeRequestArguments
 from actiondbg.errors import UsageError
 
 
@@ -103,13 +112,13 @@ def goto_place(client: Client, arguments: PlaceArguments) -> str:
 
 
 class GotoTargetsArguments(Arguments, frozen=True):
-    source: SourceArgument
+    source: protocol.SourceArgument
     line: int
     column: int | None = None
 
 
 class GotoTargetsResponse(Body):
-    targets: list[GotoTarget]
+    targets: list[protocol.GotoTarget]
 
 
 _MOST_TARGETS = 50
@@ -125,7 +134,7 @@ def goto_targets(client: Client, arguments: GotoTargetsArguments) -> GotoTargets
     )
     return GotoTargetsResponse(
         targets=[
-            GotoTarget(id=each.ordinal, label=each.title, line=arguments.line)
+            protocol.GotoTarget(id=each.ordinal, label=each.title, line=arguments.line)
             for each in found.actions
         ]
     )
@@ -153,3 +162,136 @@ def restart_frame(client: Client, arguments: RestartFrameArguments) -> str:
     from actiondbg.commands.dap.requests.stack import FrameHandle
 
     return f"goto #{client.debuggee.handles.get(arguments.frame_id, FrameHandle).ordinal}"
+
+
+# --- the beginning and the end ------------------------------------------------------
+
+
+@request("initialize", needs_session=False)
+def initialize(client: Client, arguments: InitializeRequestArguments) -> dict[str, object]:
+    """Exchange what the client and the server can do."""
+    if client.is_initialized:
+        raise UsageError("'initialize' is sent once.")
+    client.is_initialized = True
+    client.info = arguments
+    return CAPABILITIES
+
+
+@request("launch", needs_session=False)
+def launch_(client: Client, arguments: LaunchRequestArguments) -> None:
+    """Make a session of a tool, or of a recording."""
+    _check_new(client)
+    _begin(client, launch(arguments, client.server.commands, client.show), arguments)
+
+
+@request("attach", needs_session=False)
+def attach_(client: Client, arguments: AttachRequestArguments) -> None:
+    """Make a session of a Python program that waits in ``actiondbg.attach(wait=True)``, or be the
+    session of a process for which ``startDebugging`` was sent.
+    """
+    if arguments.process is not None:
+        client.server.children.adopt(client, arguments.process, arguments.token)
+        client.send(protocol.InitializedEvent())
+        return
+    _check_new(client)
+    _begin(client, attach(arguments, client.server.commands), arguments)
+
+
+def _check_new(client: Client) -> None:
+    if not client.is_initialized:
+        raise UsageError("'initialize' is sent before 'launch' and 'attach'.")
+    if client.server.debuggee is not None:
+        raise UsageError("A debug session has one 'launch' or 'attach': send 'restart' instead.")
+
+
+def _begin(client: Client, debuggee: Debuggee, configuration: Configuration) -> None:
+    client.server.debuggee = debuggee
+    argv = debuggee.session.target.argv
+    name = shlex.join([os.path.basename(argv[0]), *argv[1:]]) if argv else "program"
+    client.send(
+        protocol.ProcessEvent(name=name, is_local_process=True, start_method=debuggee.start_method)
+    )
+    client.send(protocol.InitializedEvent())
+    if configuration.init_commands:
+        done = debuggee.execute(configuration.init_commands)
+        client.show("console", done.text)
+        client.show("console" if done.error is None else "important", done.notes)
+
+
+@request(
+    "configurationDone",
+    capability="supportsConfigurationDoneRequest",
+    resumes=True,
+    begins=True,
+    is_free=True,
+)
+def configuration_done(client: Client, arguments: NoArguments) -> str:
+    """Start the tool, as all breakpoints are set."""
+    debuggee = client.debuggee
+    if client.process is not None:
+        return ""  # its process is stopped
+    if client.server.has_begun:
+        raise UsageError("The tool has been started: send 'restart' to start it anew.")
+    return _first_line(debuggee)
+
+
+def _first_line(debuggee: Debuggee) -> str:
+    return "start" if debuggee.configuration.stop_on_entry else "run"
+
+
+@request(
+    "restart",
+    capability="supportsRestartRequest",
+    resumes=True,
+    begins=True,
+    is_free=True,
+    ends_run=True,
+)
+def restart(client: Client, arguments: NoArguments) -> str:
+    """Run the tool from its beginning; breakpoints are kept.
+
+    A changed configuration, which the client may send, is not read: it needs a new session.
+    """
+    client.server.breakpoints.reset_ignored(client.debuggee)
+    client.server.is_terminated = False
+    return _first_line(client.debuggee)
+
+
+@request("terminate", capability="supportsTerminateRequest", ends_run=True)
+def terminate(client: Client, arguments: NoArguments) -> None:
+    """Kill the tool, and end the debug session."""
+    debuggee = client.debuggee
+    if debuggee.live is not None:
+        debuggee.live.kill()
+    debuggee.flush()
+    client.server.terminate(client)
+
+
+@request("disconnect", needs_session=False, ends_run=True)
+def disconnect(client: Client, arguments: NoArguments) -> None:
+    """End the debug session: a tool is killed, a program that was attached to goes on."""
+    if client.is_child:
+        client.server.leave(client)
+    else:
+        client.server.is_over = True
+
+
+@request("pause", at_once=True)
+def pause(client: Client, arguments: NoArguments) -> None:
+    """Stop the tool before its next action; again: at once, inside the action."""
+    client.server.in_flight.pause()
+
+
+class CancelArguments(Arguments, frozen=True):
+    request_id: int | None = None
+    progress_id: str | None = None
+
+
+@request("cancel", capability="supportsCancelRequest", at_once=True, needs_session=False)
+def cancel(client: Client, arguments: CancelArguments) -> None:
+    """Cancel a request that waits or runs."""
+    progress = arguments.progress_id or ""
+    number = arguments.request_id if arguments.request_id is not None else -1
+    if progress.isdecimal():
+        number = int(progress)
+    client.server.in_flight.cancel(number)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from actiondbg.commands.dap.client import Client
-from actiondbg.commands.dap.declaration import request
 from actiondbg.commands.dap.documents import IRDocument, Mark, ShownIR
-from actiondbg.commands.dap.protocol.base import Arguments, Body
-from actiondbg.commands.dap.protocol.types import Source, SourceArgument
+from actiondbg.commands.dap.handlers import request
+from actiondbg.commands.dap.protocol import Arguments, Body, Source, SourceArgument
+from actiondbg.commands.dap.server import Client
 
 
 def ir_source(client: Client, shown: ShownIR) -> Source:

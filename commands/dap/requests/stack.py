@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from actiondbg.commands.dap.client import Client
-from actiondbg.commands.dap.declaration import provide, request
+from actiondbg.commands.dap import protocol
+from actiondbg.commands.dap.debuggee import place_of, thread_number
 from actiondbg.commands.dap.documents import ShownIR
-from actiondbg.commands.dap.protocol.base import Arguments, Body, NoArguments
-from actiondbg.commands.dap.protocol.types import ExceptionDetails, Source, StackFrame, Thread
+from actiondbg.commands.dap.handlers import provide, request
+from actiondbg.commands.dap.protocol import Arguments, Body, NoArguments
 from actiondbg.commands.dap.requests.documents import ir_source
-from actiondbg.commands.dap.stops import place_of, thread_number
+from actiondbg.commands.dap.server import Client
 from actiondbg.errors import ActiondbgError, UsageError
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class FrameHandle(msgspec.Struct, frozen=True):
 
 
 class ThreadsResponse(Body):
-    threads: list[Thread]
+    threads: list[protocol.Thread]
 
 
 @request("threads", at_once=True)
@@ -38,7 +38,7 @@ def threads(client: Client, arguments: NoArguments) -> ThreadsResponse:
     stop = client.debuggee.stop
     count = 1 if stop is None else max(stop.threads, thread_number(stop))
     return ThreadsResponse(
-        threads=[Thread(id=number + 1, name=f"t{number}") for number in range(count)]
+        threads=[protocol.Thread(id=number + 1, name=f"t{number}") for number in range(count)]
     )
 
 
@@ -49,7 +49,7 @@ class StackTraceArguments(Arguments, frozen=True):
 
 
 class StackTraceResponse(Body):
-    stack_frames: list[StackFrame]
+    stack_frames: list[protocol.StackFrame]
     total_frames: int | None = None
 
 
@@ -63,7 +63,7 @@ def stack_trace(client: Client, arguments: StackTraceArguments) -> StackTraceRes
     if not is_over and arguments.thread_id not in (0, thread_number(stop)):
         return StackTraceResponse(stack_frames=[], total_frames=0)
     if stop is not None and not frames:  # at the end, or outside of actions
-        place = StackFrame(
+        place = protocol.StackFrame(
             id=debuggee.handles.add(None),
             name=str(stop).partition("\n")[0],
             line=0,
@@ -79,7 +79,7 @@ def stack_trace(client: Client, arguments: StackTraceArguments) -> StackTraceRes
     )
 
 
-def _ir_of(client: Client, frames: list[Frame]) -> tuple[ShownIR, Source] | None:
+def _ir_of(client: Client, frames: list[Frame]) -> tuple[ShownIR, protocol.Source] | None:
     """Return the document of the IR, where a frame needs it."""
     selected = client.debuggee.session.stack.selected
     if client.debuggee.configuration.show == "input" and not any(
@@ -93,9 +93,11 @@ def _ir_of(client: Client, frames: list[Frame]) -> tuple[ShownIR, Source] | None
     return shown, ir_source(client, shown)
 
 
-def _frame(client: Client, frame: Frame, shown: tuple[ShownIR, Source] | None) -> StackFrame:
+def _frame(
+    client: Client, frame: Frame, shown: tuple[ShownIR, protocol.Source] | None
+) -> protocol.StackFrame:
     handle = FrameHandle(frame.index, frame.ordinal)
-    made = StackFrame(
+    made = protocol.StackFrame(
         id=client.debuggee.handles.add(handle),
         name=frame.title,
         line=0,
@@ -105,7 +107,7 @@ def _frame(client: Client, frame: Frame, shown: tuple[ShownIR, Source] | None) -
     place = place_of(frame.location)
     if place is not None and client.debuggee.configuration.show == "input":
         path, line, column = place
-        made.source = Source(name=path.rpartition("/")[2], path=path)
+        made.source = protocol.Source(name=path.rpartition("/")[2], path=path)
         made.line, made.column = client.line(line), client.column(column)
         return made
     if shown is None:
@@ -125,7 +127,7 @@ class ExceptionInfoResponse(Body):
     exception_id: str
     break_mode: str
     description: str | None = None
-    details: ExceptionDetails | None = None
+    details: protocol.ExceptionDetails | None = None
 
 
 @request("exceptionInfo", capability="supportsExceptionInfoRequest")
@@ -149,10 +151,10 @@ def exception_info(client: Client, arguments: NoArguments) -> ExceptionInfoRespo
         exception_id=", ".join(dict.fromkeys(kinds)) or "failed",
         break_mode="always",
         description="\n".join(lines) or str(stop),
-        details=ExceptionDetails(
+        details=protocol.ExceptionDetails(
             message=str(stop).partition("\n")[0],
             type_name=stop.tag or None,
             stack_trace=done.text,
-            inner_exception=[ExceptionDetails(message=each) for each in reasons] or None,
+            inner_exception=[protocol.ExceptionDetails(message=each) for each in reasons] or None,
         ),
     )

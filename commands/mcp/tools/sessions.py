@@ -1,21 +1,96 @@
-"""Tools that open a session, move in it, and show where it is."""
+"""Tools that open a session, move in it, show where it is, and answer what happened up to there."""
 
 from __future__ import annotations
 
 import os
 import re
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta
 
 from actiondbg.breakpoints.catch import EVENTS
-from actiondbg.commands.mcp.declaration import Arguments, InSession, NotNegative, ToolBox
+from actiondbg.commands.interpreter.options import NoOptions
+from actiondbg.commands.mcp.declaration import Arguments, InSession, NotNegative, Positive, tool
 from actiondbg.commands.mcp.desk import Desk
-from actiondbg.commands.mcp.shell_lines import run_line
-from actiondbg.commands.shell import breakpoints, controls, ir, time_travel
-from actiondbg.errors import UsageError
+from actiondbg.commands.shell import breakpoints, controls, ir, past, status
+from actiondbg.errors import NotRecorded, UsageError
+from actiondbg.lineage.level import Level
 
-SESSIONS = ToolBox()
+if TYPE_CHECKING:
+    from actiondbg.commands.interpreter.declaration import Command as ShellCommand
+    from actiondbg.commands.interpreter.options import Options
+
+# Commands that only use the session. Each other one is refused: it runs programs, reads or writes
+# files, needs a terminal, or is a tool.
+PERMITTED = frozenset(
+    [
+        *("restart", "kill", "continue", "step", "next", "next-change", "next-success", "finish"),
+        *("skip", "apply", "until", "advance", "goto", "run", "start"),
+        *("reverse-step", "reverse-next", "reverse-finish", "reverse-continue"),
+        *("checkpoint", "delete checkpoint", "undo-edit", "apply-pass"),
+        *("break", "tbreak", "break-on-tag", "break-on-file", "watch", "catch"),
+        *("condition", "ignore", "enable", "disable", "delete", "list"),
+        *("set skip", "show skip", "delete skip"),
+        *("backtrace", "up", "down", "frame", "context"),
+        *("print", "around", "count", "diff"),
+        *("cursor-select-from-context", "cursor-select-id", "cursor-print", "cursor-parent"),
+        *("cursor-child", "cursor-previous", "cursor-next", "cursor-function", "cursor-module"),
+        *("cursor-defs", "cursor-users", "cursor-goto"),
+        *("why-not", "explain", "history", "track", "track-back", "related"),
+        *("info action", "info frame", "info breakpoints", "info cursor", "info processes"),
+        *("info contexts", "info threads", "info program", "info tool", "info outcome"),
+        *("info changes", "info patterns", "info passes", "info folds", "info actions"),
+        *("info pipeline", "info cycles", "info checkpoints", "info timeline", "info edits"),
+        *("info applicable", "show", "show args", "show version", "whatif diff", "help", "echo"),
+    ]
+)
+INSTEAD = {"bisect": "bisect", "whatif": "whatif", "edit-ir": "edit", "quit": "close"}
+_TEXTS = ("run", "start")  # whose text is arguments of the tool and redirections
+
+
+def run_line(desk: Desk, line: str) -> object:
+    """Run a command line; return its result.
+
+    Raises:
+        UsageError: it is wrong, or not permitted.
+    """
+    if "\n" in line.strip():
+        raise UsageError("A command is one line: call command once for each.")
+    if not line.strip():
+        raise UsageError("The command line is empty: 'help' lists the commands.")
+    console = desk.console
+    parsed = console.interpreter.parse(line.strip())
+    _check(desk, parsed.command, parsed.options)
+    if parsed.redirect is None:
+        return parsed.command.call(console, parsed.options)
+    from actiondbg.commands.render.registry import show
+
+    target = parsed.redirect.target
+    if parsed.redirect.operator != "|":
+        desk.restrictions.path(target)
+    with console.redirect(parsed.redirect):
+        show(console, parsed.command.call(console, parsed.options))
+    return f"Wrote to {target}."
+
+
+def _check(desk: Desk, command: ShellCommand, options: Options) -> None:
+    """Raise UsageError unless a client may run a command."""
+    name = command.name
+    if command.permission is not None:
+        return  # which was checked
+    if name not in PERMITTED:
+        way = f"use the tool {INSTEAD[name]}" if name in INSTEAD else "type it in actiondbg's shell"
+        raise UsageError(
+            f"The command {name!r} is not for clients: it runs programs, uses files or a terminal. "
+            f"If you need it, {way}."
+        )
+    if name in _TEXTS and getattr(options, "text", ""):
+        raise UsageError(
+            f"{name} takes no arguments here: open a session with the other arguments."
+        )
+    desk.restrictions.check_arguments([getattr(options, "pipeline", "")])  # of apply-pass
+
+
 _ORDINAL = re.compile(r"#?\d+|[\w.*-]+#\d+")  # an action, or a run of a pass: canonicalize#2
 
 Count = Annotated[int, Meta(ge=1, description="how often")]
@@ -42,7 +117,7 @@ class OpenArguments(Arguments, frozen=True, kw_only=True):
     ] = None
 
 
-@SESSIONS.tool("open")
+@tool("open")
 def open_(desk: Desk, given: OpenArguments) -> object:
     """Start an MLIR compiler under the debugger and stop before its first action, or open a
     recording. Returns the id of a session, which lasts until close, or until you disconnect.
@@ -54,15 +129,13 @@ def open_(desk: Desk, given: OpenArguments) -> object:
 
         path = desk.restrictions.path(given.recording)
         console = desk.open_recording(open_session(path, partial=True))
-        head = console.recorded.greeting() if console.recorded else ""
     else:
         from actiondbg.session.session import launch
 
         command = desk.restrictions.check_command(given.command or ())
         stdin = os.devnull if given.stdin is None else desk.restrictions.path(given.stdin)
         console = desk.open(launch(command, stdin=stdin, follow=given.follow))
-        head = ""
-    return [head, console.resume(console.session.start)]
+    return [console.greeting, console.resume(console.session.start)]
 
 
 class BreakArguments(InSession, frozen=True, kw_only=True):
@@ -94,7 +167,7 @@ class BreakArguments(InSession, frozen=True, kw_only=True):
     temporary: Annotated[bool, Meta(description="of an action: delete at its first hit")] = False
 
 
-@SESSIONS.tool("set_breakpoint")
+@tool("set_breakpoint")
 def set_breakpoint(desk: Desk, given: BreakArguments) -> object:
     """Set a breakpoint at actions, a watch of an operation, or a catch of an event. 'run' stops
     there. The commands 'list', 'delete 1', 'disable 1' and 'condition 1 EXPR' manage them.
@@ -125,7 +198,7 @@ class RunArguments(InSession, frozen=True, kw_only=True):
     count: Count = 1
 
 
-@SESSIONS.tool("run")
+@tool("run")
 def run(desk: Desk, given: RunArguments) -> object:
     """Run to a place: to the next action that matches a SPEC, to an action by number (forwards or
     backwards), to a breakpoint, or to the end of the run. It stops at breakpoints on the way,
@@ -144,11 +217,11 @@ def run(desk: Desk, given: RunArguments) -> object:
         )
     if given.to is None:
         if given.back:
-            count = time_travel.ReverseContinueOptions(count=given.count)
-            return time_travel.reverse_continue(console, count)
+            count = controls.ReverseContinueOptions(count=given.count)
+            return controls.reverse_continue(console, count)
         return controls.continue_(console, controls.ContinueOptions(count=given.count))
     if is_ordinal:
-        return time_travel.goto(console, time_travel.GotoOptions(place=given.to, after=given.after))
+        return controls.goto(console, controls.GotoOptions(place=given.to, after=given.after))
     if given.back or given.after:
         raise UsageError(
             "run goes back, or to after an action, only to #N or a breakpoint: set_breakpoint with "
@@ -180,7 +253,7 @@ _FORWARD = {
 _BACK = {"event": "reverse-step {}", "action": "reverse-next {}", "parent": "reverse-finish {}"}
 
 
-@SESSIONS.tool("step")
+@tool("step")
 def step(desk: Desk, given: StepArguments) -> object:
     """Step by events, actions, parents or changes, forwards or back."""
     command = (_BACK if given.back else _FORWARD).get(given.unit)
@@ -207,7 +280,7 @@ class ShowIRArguments(InSession, frozen=True, kw_only=True):
     ] = 16
 
 
-@SESSIONS.tool("show_ir", only_reads=True)
+@tool("show_ir", only_reads=True)
 def show_ir(desk: Desk, given: ShowIRArguments) -> object:
     """Show IR as it is now. --> marks the cursor, which is on the operation of the action."""
     if given.what == "output":
@@ -231,9 +304,115 @@ class CommandArguments(InSession, frozen=True, kw_only=True):
     ]
 
 
-@SESSIONS.tool("command")
+@tool("command")
 def command(desk: Desk, given: CommandArguments) -> object:
     """Run a command of actiondbg's shell, for all that has no tool: 'help' lists the commands.
     Messages name commands in quotes, too. Commands that run programs or write files are refused.
     """
     return run_line(desk, given.line)
+
+
+class ChangesArguments(InSession, frozen=True, kw_only=True):
+    ordinal: Annotated[
+        Positive | None, Meta(description="a past action #N; by default that of the stop")
+    ] = None
+    module: Annotated[bool, Meta(description="diff the whole module, not the function")] = False
+    own: Annotated[bool, Meta(description="leave out the changes of nested actions")] = False
+
+
+@tool("changes", only_reads=True)
+def changes(desk: Desk, given: ChangesArguments) -> object:
+    """Show what an action did: its outcome with the reasons, the operations it changed, and the
+    diff of the IR. The stop must be after the action, or give the ordinal of a past one.
+    """
+    console = desk.console
+    diff_options = past.DiffOptions(ordinal=given.ordinal, module=given.module, elide=16)
+    if given.ordinal is not None:
+        return past.diff(console, diff_options)
+    stop = desk.session.stop
+    if stop is None or stop.outcome is None:
+        raise UsageError(
+            "The action has not run yet: step with unit 'action' runs it to its end; or give the "
+            "ordinal of a past action."
+        )
+    found: list[object] = [
+        status.outcome(console, NoOptions()),
+        status.changes(console, status.ChangesOptions(own=given.own)),
+    ]
+    try:
+        return [*found, past.diff(console, diff_options)]
+    except NotRecorded as error:
+        return [*found, f"No diff: {error}"]
+
+
+class WhyNotArguments(InSession, frozen=True, kw_only=True):
+    pattern: Annotated[str, Meta(description="the name of a pattern, or a glob")]
+    where: Annotated[
+        str | None,
+        Meta(description="only on this operation or place: cursor, @12, %x, LINE, FILE:LINE"),
+    ] = None
+    all: Annotated[bool, Meta(description="list each attempt")] = False
+
+
+@tool("why_not")
+def why_not(desk: Desk, given: WhyNotArguments) -> object:
+    """Explain why a pattern did not apply: its attempts so far in the run, with the reason of each
+    failure, and how a failure without a reason differs from the successes. Run to the end first to
+    ask about the whole run. Without an attempt so far it runs to the next one.
+    """
+    options = past.WhyNotOptions(name=given.pattern, where=given.where, all=given.all)
+    return past.why_not(desk.console, options)
+
+
+class ExplainArguments(InSession, frozen=True, kw_only=True):
+    target: Annotated[
+        str | None,
+        Meta(
+            description="operations that a conversion left: @12, %x, cursor or op:GLOB; by "
+            "default, what made a conversion fail"
+        ),
+    ] = None
+    all: Annotated[bool, Meta(description="show all patterns that were tried")] = False
+
+
+@tool("explain", only_reads=True)
+def explain(desk: Desk, given: ExplainArguments) -> object:
+    """Explain a failed dialect conversion, such as 'failed to legalize operation': the operation,
+    the patterns that were tried, and what each of them lacked. Run to the end first.
+    """
+    return past.explain(desk.console, past.ExplainOptions(target=given.target, all=given.all))
+
+
+class HistoryArguments(InSession, frozen=True, kw_only=True):
+    target: Annotated[
+        str, Meta(description="an operation: cursor, @12, %x; a place: @main, LINE, FILE:LINE")
+    ] = "cursor"
+    direction: Annotated[
+        Literal["events", "became", "came_from", "related"],
+        Meta(
+            description="events: the actions that created, changed, replaced or erased it; became: "
+            "the operations at the end of the run that it turned into; came_from: the operations "
+            "of the input; related: others here with a common origin"
+        ),
+    ] = "events"
+    to: Annotated[str, Meta(description="of became: up to #N, the next run of a pass, or end")] = (
+        "end"
+    )
+    level: Annotated[
+        Level, Meta(description="of became, came_from, related: the units that answer")
+    ] = "operation"
+
+
+@tool("history", only_reads=True)
+def history(desk: Desk, given: HistoryArguments) -> object:
+    """Show the history of an operation, what it became, or what it came from."""
+    console, target, level = desk.console, given.target, given.level
+    match given.direction:
+        case "events":
+            return past.history(console, past.HistoryOptions(text=target))
+        case "became":
+            return past.track(console, past.TrackOptions(target=target, level=level, to=given.to))
+        case "came_from":
+            return past.track_back(console, past.LineageOptions(target=target, level=level))
+        case "related":
+            return past.related(console, past.LineageOptions(target=target, level=level))

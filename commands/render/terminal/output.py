@@ -94,17 +94,9 @@ def piped(command: str, stdout: TextIO | None = None) -> Generator[TextIO, None,
     finally:
         with suppress(BrokenPipeError):
             stdin.close()
-        _wait(process)
-
-
-def _wait(process: subprocess.Popen[str]) -> None:
-    """Wait for a command of the user, to which Ctrl-C is directed."""
-    while True:
-        try:
-            process.wait()
-        except KeyboardInterrupt:
-            continue
-        return
+        while process.returncode is None:
+            with suppress(KeyboardInterrupt):  # which is directed to the command
+                process.wait()
 
 
 @contextmanager

@@ -8,10 +8,10 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from actiondbg.commands.dap import requests
-from actiondbg.commands.dap.declaration import CAPABILITIES, HANDLERS, PREFIX
-from actiondbg.commands.dap.protocol import events, types
-from actiondbg.commands.dap.protocol.base import Arguments, Body
+from actiondbg.commands.dap import protocol
+from actiondbg.commands.dap.handlers import CAPABILITIES, PREFIX
+from actiondbg.commands.dap.protocol import Arguments, Body
+from actiondbg.commands.dap.requests import HANDLERS, MODULES
 from tests.fakes.dap_packages import interfaces
 
 # Fields of our own, in structs whose other fields are of the specification.
@@ -21,8 +21,7 @@ _NO_BODY = {"InitializedEvent", "TerminatedEvent"}
 
 def _structs() -> dict[str, type[msgspec.Struct]]:
     found: dict[str, type[msgspec.Struct]] = {}
-    modules = [types, events, *(getattr(requests, name) for name in requests.__all__)]
-    for module in modules:
+    for module in (protocol, *MODULES):
         for name, each in vars(module).items():
             if isinstance(each, type) and issubclass(each, (Arguments, Body)):
                 found[name] = cast("type[msgspec.Struct]", each)
@@ -38,8 +37,9 @@ def _of_specification() -> list[str]:
     names = {each.arguments.__name__ for name, each in HANDLERS.items() if PREFIX not in name}
     own = {each.arguments.__name__ for name, each in HANDLERS.items() if PREFIX in name}
     public = {name for name in _structs() if name.endswith(("Event", "Response"))}
-    public |= {name for name, each in vars(types).items() if isinstance(each, type)}
+    public |= {name for name, each in vars(protocol).items() if isinstance(each, type)}
     hidden = {"Arguments", "Body", "NoArguments", "EventBody", "CursorMovedEvent", "DiffResponse"}
+    hidden |= {"IncomingMessage", "OutgoingMessage"}
     return sorted((names | public) - (own - names) - hidden)
 
 

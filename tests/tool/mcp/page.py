@@ -12,7 +12,7 @@ import anyio
 
 from actiondbg.commands.mcp.prompts import PROMPTS
 from actiondbg.commands.mcp.restrictions import MEANINGS
-from actiondbg.commands.mcp.toolbox import TOOLS
+from actiondbg.commands.mcp.tools import TOOLS
 from tests.paths import ROOT
 from tests.tool.mcp.servers import connected
 

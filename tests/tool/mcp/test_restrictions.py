@@ -10,7 +10,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from actiondbg.commands.mcp.restrictions import Refused, Restrictions
-from actiondbg.commands.mcp.shell_lines import PERMITTED, TOOLS
+from actiondbg.commands.mcp.tools.sessions import INSTEAD, PERMITTED
 from actiondbg.commands.shell.topics import COMMANDS
 from actiondbg.errors import ActiondbgError
 from tests.paths import ROOT
@@ -149,7 +149,7 @@ def test_each_command_is_permitted_or_refused_by_choice() -> None:
     }
     guarded = {name for name, permission in permissions.items() if permission is not None}
     assert guarded == {"shell", "py", "native", "validate"}
-    assert PERMITTED | guarded | TOOLS.keys() | refused == permissions.keys()
+    assert PERMITTED | guarded | INSTEAD.keys() | refused == permissions.keys()
     assert not refused & PERMITTED
 
 

@@ -7,8 +7,8 @@ import io
 import pytest
 
 from actiondbg.commands.dap.breakpoint_groups import Wanted
-from actiondbg.commands.dap.configuration import AttachRequestArguments, LaunchRequestArguments
-from actiondbg.commands.dap.connection import BrokenMessage, framed, read_message
+from actiondbg.commands.dap.debuggee import AttachRequestArguments, LaunchRequestArguments
+from actiondbg.commands.dap.protocol import BrokenMessage, framed, read_message
 from actiondbg.commands.dap.tables import requests_table
 from tests.paths import ROOT
 

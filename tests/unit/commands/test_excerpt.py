@@ -6,15 +6,15 @@ import re
 
 import pytest
 
-from actiondbg.commands.render.ir.excerpt import (
+from actiondbg.commands.render.ir import (
     ExcerptStyle,
     MarkedLine,
+    ShortNames,
     compare,
     compare_words,
     lines_text,
     names_text,
 )
-from actiondbg.commands.render.ir.stop_context import ShortNames
 from actiondbg.ir.printed import without_inner_regions
 from actiondbg.protocol import Line
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from actiondbg.commands.interpreter.interpreter import Lines
-from actiondbg.commands.render.ir.printed_ir import IRWriter
+from actiondbg.commands.render.ir import IRWriter
 from actiondbg.commands.shell.topics import COMMANDS
 from actiondbg.errors import UsageError
 from tests.elements import some

@@ -17,8 +17,6 @@ from actiondbg.commands.interpreter import values
 from actiondbg.commands.interpreter.declaration import Command
 from actiondbg.commands.interpreter.options import (
     Field,
-    Flag,
-    Option,
     Options,
     add_fields,
     fields_of,
@@ -43,8 +41,8 @@ class Example(Options):
     kind: Literal["one", "two"] | None = option(help="a kind")
     steps: Annotated[
         tuple[str, ...],
-        Option("--step", "STEP", help="a step"),
-        Flag("--big", help="a big step", value="big"),
+        option("--step", "STEP", help="a step"),
+        flag("--big", help="a big step", value="big"),
     ] = ()
     loud: bool = flag("-l", "--loud", help="louder")
     out_dir: Path | None = option("DIR", help="a folder")

@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from actiondbg.commands.dap import requests as _requests
-from actiondbg.commands.dap.configuration import AttachRequestArguments, LaunchRequestArguments
-from actiondbg.commands.dap.declaration import HANDLERS, PREFIX
-from actiondbg.commands.dap.protocol.base import Arguments
+from actiondbg.commands.dap.debuggee import AttachRequestArguments, LaunchRequestArguments
+from actiondbg.commands.dap.handlers import PREFIX
+from actiondbg.commands.dap.protocol import Arguments
+from actiondbg.commands.dap.requests import HANDLERS
 from actiondbg.version import VERSION
 from tests.elements import some
 from tests.paths import ROOT
@@ -22,8 +22,6 @@ MANIFEST: dict[str, Any] = json.loads((FOLDER / "package.json").read_text())
 SOURCES = "\n".join(file.read_text() for file in sorted((FOLDER / "src").glob("*.ts")))
 # The editor, the extension and the server set these themselves.
 UNSEEN = {"noDebug", "irDocument", "process", "token"}
-
-_ = _requests
 
 
 @pytest.mark.parametrize(

@@ -11,14 +11,7 @@ from prompt_toolkit.application import get_app
 from prompt_toolkit.formatted_text import ANSI, StyleAndTextTuples, to_formatted_text
 from prompt_toolkit.layout.controls import UIContent, UIControl
 
-from actiondbg.commands.render.ir.excerpt import ExcerptStyle, MarkedLine, lines_text
-from actiondbg.commands.render.ir.stop_context import (
-    NOWHERE,
-    changes_at,
-    mark_changes,
-    place_at,
-    read_excerpt,
-)
+from actiondbg.commands.render import ir
 from actiondbg.commands.render.stop import change_line, emphasize, outcome_lines
 from actiondbg.commands.render.tables import wrapped
 from actiondbg.commands.render.units import describe
@@ -125,17 +118,17 @@ class IRPane:
         console = self._console
         unit = console.session.cursor.get().unit
         self._enter(stop, unit)
-        changes = changes_at(console, stop)
+        changes = ir.changes_at(console, stop)
         count = height + abs(self._scrolled)
-        place = place_at(console, stop, changes) if unit == self._unit else None
-        place = None if place == NOWHERE else place
-        excerpt = read_excerpt(console, place, count)
+        place = ir.place_at(console, stop, changes) if unit == self._unit else None
+        place = None if place == ir.NOWHERE else place
+        excerpt = ir.read_excerpt(console, place, count)
         self._lines = excerpt.lines
         if stop.when == "after":
-            marked = mark_changes(self._before, excerpt, changes)
+            marked = ir.mark_changes(self._before, excerpt, changes)
         else:
-            marked = [MarkedLine(line) for line in excerpt.lines]
-        style = ExcerptStyle(width, console.colored, console.paint, console.stop_context.aliases)
+            marked = [ir.MarkedLine(line) for line in excerpt.lines]
+        style = ir.ExcerptStyle(width, console.colored, console.paint, console.stop_context.aliases)
         current = excerpt.lines[excerpt.current]
         starts = [0, *accumulate(each.line.text.count("\n") + 1 for each in marked)]
         at = next((i for i, each in enumerate(marked) if each.line is current), 0)
@@ -143,7 +136,7 @@ class IRPane:
         # Only what is in view is coloured, which takes longer than reading it.
         begin = bisect_right(starts, first) - 1
         end = bisect_left(starts, first + height)
-        texts = lines_text(marked[begin:end], current, style, "-->" if place is None else "  >")
+        texts = ir.lines_text(marked[begin:end], current, style, "-->" if place is None else "  >")
         return texts[first - starts[begin] :][:height]
 
     def _first_row(self, current: int, count: int, height: int, excerpt: Excerpt) -> int:

@@ -34,13 +34,7 @@ from prompt_toolkit.layout import (
 from prompt_toolkit.shortcuts import PromptSession
 from prompt_toolkit.widgets import SearchToolbar
 
-from actiondbg.commands.shell.prompt.full_screen.panes import (
-    IRPane,
-    PaneControl,
-    changes_rows,
-    headline,
-    stack_rows,
-)
+from actiondbg.commands.shell.prompt.full_screen import panes
 from actiondbg.commands.shell.prompt.full_screen.transcript import Transcript, TranscriptStream
 from actiondbg.support.counts import counted
 
@@ -78,12 +72,12 @@ class FullScreen:
         self._output = session.output
         self._buffer = session.default_buffer
         self._transcript = Transcript()
-        self._ir = IRPane(console)
+        self._ir = panes.IRPane(console)
         self._panes = [
-            PaneControl(self._ir.rows),
-            PaneControl(lambda width, height: stack_rows(console, width, height)),
-            PaneControl(lambda width, height: changes_rows(console, width, height)),
-            PaneControl(self._transcript.rows),
+            panes.PaneControl(self._ir.rows),
+            panes.PaneControl(lambda width, height: panes.stack_rows(console, width, height)),
+            panes.PaneControl(lambda width, height: panes.changes_rows(console, width, height)),
+            panes.PaneControl(self._transcript.rows),
         ]
         self._saved = console.out, console.err
         self._search = SearchToolbar()
@@ -215,7 +209,7 @@ class FullScreen:
         return FloatContainer(HSplit([*rows, self._search]), [menu])
 
     def _ir_title(self) -> str:
-        return f" IR {headline(self._console)}"
+        return f" IR {panes.headline(self._console)}"
 
     def _output_title(self) -> str:
         below = self._transcript.rows_below

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from actiondbg.cli import main
-from actiondbg.commands.cli import open as open_cli
+from actiondbg.commands.cli.debug import open_ as open_cli
 from actiondbg.commands.shell.topics import COMMANDS
 from actiondbg.recording import RecordingError
 from tests.fakes.recording.recordings import fake_recording, write_recording
@@ -44,7 +44,7 @@ def do(capsys: pytest.CaptureFixture[str]) -> Open:
 
     def execute(*lines: str, code: int = 0, file: str = "run.adbrec") -> str:
         words = [word for line in lines for word in ("-ex", line)]
-        assert open_cli.run(["--batch", "-nx", *words, file]) == code
+        assert open_cli(["--batch", "-nx", *words, file]) == code
         captured = capsys.readouterr()
         return captured.out + captured.err
 
@@ -216,7 +216,7 @@ def test_scripts_and_standard_input(
 ) -> None:
     Path("s.adbg").write_text("break pattern:A\ncommands\n  silent\n  info outcome\nend\nrun\n")
     monkeypatch.setattr(sys, "stdin", io.StringIO("next\ninfo outcome\nskip\nstep\n"))
-    assert open_cli.run(["-nx", "-x", "s.adbg", "--keep-going", "run.adbrec"]) == 1
+    assert open_cli(["-nx", "-x", "s.adbg", "--keep-going", "run.adbrec"]) == 1
     captured = capsys.readouterr()
     assert captured.out == (
         "Breakpoint 1: pattern:A\n"
@@ -232,7 +232,7 @@ def test_scripts_and_standard_input(
 def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     lines = ("goto 5 --after", "why-not A", "info changes", "info patterns", "skip")
     words = [word for line in lines for word in ("-ex", line)]
-    assert open_cli.run(["--batch", "--keep-going", "--json", "-nx", *words, "run.adbrec"]) == 1
+    assert open_cli(["--batch", "--keep-going", "--json", "-nx", *words, "run.adbrec"]) == 1
     results: list[Any] = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     stop = results[0]["result"]
     assert (stop["when"], stop["ordinal"], stop["outcome"]["result"]) == ("after", 5, "succeeded")
@@ -251,7 +251,7 @@ def test_file_that_is_no_recording_is_refused(capsys: pytest.CaptureFixture[str]
     assert main(["open", "missing.adbrec"]) == 1
     assert "'missing.adbrec' cannot be read" in capsys.readouterr().err
     with pytest.raises(SystemExit) as usage:
-        open_cli.run([])
+        open_cli([])
     assert usage.value.code == 2
 
 
@@ -261,7 +261,7 @@ def test_a_damaged_recording_is_read_on_demand(do: Open) -> None:
     Path("run.adbrec").write_bytes(content)
     with pytest.raises(RecordingError, match="use --partial"):
         do("step")
-    assert open_cli.run(["--partial", "--batch", "-nx", "-ex", "run", "run.adbrec"]) == 0
+    assert open_cli(["--partial", "--batch", "-nx", "-ex", "run", "run.adbrec"]) == 0
 
 
 # --- docs/open.md ----------------------------------------------------------------------

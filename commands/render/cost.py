@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import NamedTuple
 
@@ -79,14 +79,12 @@ def cost_lines(cost: Cost, *, top: int, whole: bool) -> Iterator[str]:
         rest = sum(time for _, time in hottest[top:])
         words = counted(len(hottest) - top, "more operation")
         yield f"{_time(cost, rest):>10}  {_part(cost, rest):>6}  {words}"
-    yield from _left_lines(cost)
+    for reason, places in cost.left.items():
+        time = sum(places.values())
+        yield f"{_time(cost, time):>10}  {_part(cost, time):>6}  {reason} ({_some(places)})"
     yield ""
     yield f"{'total':>6}  {'own':>6}  {'line':>6}  {source.name}"
-    yield from _listing(cost, listed_lines(cost, source), whole)
-
-
-def _listing(cost: Cost, lines: Iterable[ListedLine], whole: bool) -> Iterator[str]:
-    for line in lines:
+    for line in listed_lines(cost, source):
         if whole or cost.share(line.total) >= _SHOWN:
             times = f"{_part(cost, line.total):>6}  {_part(cost, line.own):>6}"
             yield f"{times}  {line.number:>6}  {shortened(line.text, _WIDTH)}".rstrip()
@@ -102,12 +100,6 @@ def headline(cost: Cost, source: SourceLines) -> str:
         f"{_part(cost, cost.attributed)} belong to {counted(count, 'operation')} of "
         f"{stage_title(source.name)}."
     )
-
-
-def _left_lines(cost: Cost) -> Iterator[str]:
-    for reason, places in cost.left.items():
-        time = sum(places.values())
-        yield f"{_time(cost, time):>10}  {_part(cost, time):>6}  {reason} ({_some(places)})"
 
 
 def _some(places: Mapping[str, float]) -> str:

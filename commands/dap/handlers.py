@@ -1,4 +1,4 @@
-"""The requests of clients that wait or run, and the interruption of the one that runs."""
+"""The handlers of requests, the requests that wait, and the interruption of the one that runs."""
 
 from __future__ import annotations
 
@@ -6,47 +6,111 @@ import contextlib
 import signal
 import threading
 from collections import deque
-from collections.abc import Generator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Generator
+from dataclasses import KW_ONLY, dataclass, field
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import msgspec
 
-from actiondbg.commands.dap.declaration import Handler
-from actiondbg.commands.dap.protocol.base import IncomingMessage
+from actiondbg.commands.dap.protocol import Arguments, Body, IncomingMessage
+from actiondbg.commands.interpreter.options import arguments_type
 from actiondbg.support.interrupts import raise_interrupt
 
 if TYPE_CHECKING:
     from types import FrameType
 
-    from actiondbg.commands.dap.client import Client
-
+Result = Body | dict[str, object] | str | None
+RunT = TypeVar("RunT", bound=Callable[..., Result])
+PREFIX = "actiondbg/"  # of the requests that the protocol lacks
 _POLL_SECONDS = 0.2  # a signal may end it between the check and the wait
+
+HANDLERS: dict[str, Handler] = {}
+CAPABILITIES: dict[str, object] = {}
+
+
+@dataclass(eq=False)
+class Handler:
+    """The handler of a request; declared by using it as the decorator of a function.
+
+    Attributes:
+        capability: the field of ``Capabilities`` that announces the request, or empty.
+        resumes: whether the response is sent first, and a stop is announced afterwards.
+        at_once: whether it runs in the thread that reads, while another request runs.
+        needs_session: whether there must be a session of a tool or a recording.
+        is_long: whether its progress is shown.
+        begins: whether it resumes a tool that has not been started.
+        ends_run: whether it overtakes the requests that wait, and ends a wait for the tool.
+        is_view: whether it fills a side view, which is read again at the next stop: it is cancelled
+            when the tool shall be resumed.
+        is_free: whether it resumes the tool up to a breakpoint, so that the tool may be stopped and
+            resumed for a request that ``is_change``.
+        is_change: whether it changes breakpoints, for which the tool has to be stopped.
+        is_command: whether it runs commands of the user, which may move the cursor or the tool.
+        run: the function: it takes the client and the arguments. It returns the body of the
+            response; where ``resumes``, the command line of the shell that resumes the tool.
+    """
+
+    name: str
+    _: KW_ONLY
+    capability: str = ""
+    resumes: bool = False
+    at_once: bool = False
+    needs_session: bool = True
+    is_long: bool = False
+    begins: bool = False
+    ends_run: bool = False
+    is_view: bool = False
+    is_free: bool = False
+    is_change: bool = False
+    is_command: bool = False
+    run: Callable[..., Result] = field(init=False)
+
+    def __call__(self, run: RunT) -> RunT:
+        """Declare a function as the one that handles the request."""
+        self.run = run
+        HANDLERS[self.name] = self
+        if self.capability:
+            provide(self.capability)
+        return run
+
+    @property
+    def arguments(self) -> type[Arguments]:
+        return arguments_type(self.run)
+
+    @property
+    def summary(self) -> str:
+        return " ".join((self.run.__doc__ or "").partition("\n\n")[0].split())
+
+
+request = Handler  # as a decorator
+
+
+def provide(capability: str, value: object = True) -> None:
+    """Announce a capability that is no request of its own."""
+    CAPABILITIES[capability] = value
+
+
+NO_HANDLER = Handler("")  # of a response, and of a request that does not exist
 
 
 class Waiting(msgspec.Struct, eq=False):
-    """A request that waits or runs.
+    """A request that waits or runs; the server adds the client.
 
     Attributes:
         is_cancelled: whether it shall not run.
         is_interrupted: whether it shall be interrupted as soon as it runs.
     """
 
-    client: Client
     message: IncomingMessage
-    handler: Handler | None
+    handler: Handler
     is_cancelled: bool = False
     is_interrupted: bool = False
 
-    @property
-    def resumes(self) -> bool:
-        return self.handler is not None and self.handler.resumes
 
-    @property
-    def is_view(self) -> bool:
-        return self.handler is not None and self.handler.is_view
+WaitingT = TypeVar("WaitingT", bound=Waiting)
 
 
-class InFlight:
+class InFlight(Generic[WaitingT]):
     """The requests that wait, in their order, and the one that the main thread runs.
 
     The thread of a connection adds requests, and interrupts the one that runs by SIGINT: a
@@ -55,8 +119,8 @@ class InFlight:
 
     def __init__(self) -> None:
         self._lock = threading.Condition()
-        self._waiting: deque[Waiting] = deque()
-        self._running: Waiting | None = None
+        self._waiting: deque[WaitingT] = deque()
+        self._running: WaitingT | None = None
         self._is_allowed = False
         self._is_over = False
         self._wants_changes = False
@@ -68,7 +132,7 @@ class InFlight:
 
     # --- in the threads of connections --------------------------------------------
 
-    def add(self, request: Waiting) -> None:
+    def add(self, request: WaitingT) -> None:
         """Add a request.
 
         A request that ends the run overtakes all others, and a request that resumes the tool those
@@ -76,14 +140,14 @@ class InFlight:
         """
         with self._lock:
             handler = request.handler
-            if handler is not None and handler.ends_run:
+            if handler.ends_run:
                 for each in self._waiting:
                     each.is_cancelled = True
                 self._interrupt()
-            elif request.resumes:
+            elif handler.resumes:
                 self._cancel_views()
             self._waiting.append(request)
-            if handler is not None and handler.is_change and self._runs_freely():
+            if handler.is_change and self._running is not None and self._running.handler.is_free:
                 self._signal(for_changes=True)
             self._lock.notify()
 
@@ -97,11 +161,11 @@ class InFlight:
     def pause(self) -> None:
         """Interrupt the request that resumes the tool, also one that waits."""
         with self._lock:
-            if self._running is not None and self._running.resumes:
+            if self._running is not None and self._running.handler.resumes:
                 self._interrupt()
                 return
             for each in self._waiting:
-                if each.resumes:
+                if each.handler.resumes:
                     each.is_interrupted = True
                     return
 
@@ -119,8 +183,8 @@ class InFlight:
 
     def _cancel_views(self) -> None:
         for each in self._waiting:
-            each.is_cancelled = each.is_cancelled or each.is_view
-        if self._running is not None and self._running.is_view:
+            each.is_cancelled = each.is_cancelled or each.handler.is_view
+        if self._running is not None and self._running.handler.is_view:
             self._interrupt()
 
     def _interrupt(self) -> None:
@@ -131,13 +195,9 @@ class InFlight:
         self._wants_changes, self._is_interrupted = for_changes, True
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
-    def _runs_freely(self) -> bool:
-        handler = None if self._running is None else self._running.handler
-        return handler is not None and handler.is_free
-
     # --- in the main thread -------------------------------------------------------
 
-    def next(self) -> Waiting | None:
+    def next(self) -> WaitingT | None:
         """Wait for a request, which runs then; None at the end."""
         with self._lock:
             while not self._waiting and not self._is_over:
@@ -170,13 +230,13 @@ class InFlight:
         was, self._is_interrupted = self._is_interrupted, False
         return was
 
-    def changes(self) -> list[Waiting]:
+    def changes(self) -> list[WaitingT]:
         """Return the requests for which the run was interrupted; none if a user did that."""
         with self._lock:
             if not self._wants_changes:
                 return []
             self._wants_changes = False
-            found = [each for each in self._waiting if each.handler and each.handler.is_change]
+            found = [each for each in self._waiting if each.handler.is_change]
             for each in found:
                 self._waiting.remove(each)
             return found

@@ -1,32 +1,234 @@
-"""The IR around the cursor, which a stop shows on a terminal."""
+"""IR on a terminal: printed, as lines around a place, and marked with what an action changed."""
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+import textwrap
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple, TextIO, cast
 
-from actiondbg.commands.render.ir.excerpt import (
-    MarkedLine,
-    compare,
-    definitions_text,
-    excerpt_text,
-    key_of,
-    lines_text,
-    names_text,
-    style_of,
+import msgspec
+
+from actiondbg.commands.render.renderer import Aliases, RenderContext, Renderer, page, renders
+from actiondbg.commands.render.terminal.output import (
+    BOLD,
+    DIM,
+    GREEN,
+    RED,
+    YELLOW,
+    Redirect,
+    fills_screen,
+    styled,
 )
 from actiondbg.commands.render.units import operation
 from actiondbg.errors import ActiondbgError
+from actiondbg.ir.printed import PrintedText
 from actiondbg.ir.tokens import STRING
-from actiondbg.protocol import GetExcerpt
+from actiondbg.protocol import Excerpt, GetExcerpt, Line
 from actiondbg.protocol.tags import FOLD_TAG, PATTERN_TAG
 
 if TYPE_CHECKING:
-    from actiondbg.commands.render.renderer import RenderContext
     from actiondbg.process.stop import Stop
-    from actiondbg.protocol import Change, Excerpt, Line
+    from actiondbg.protocol import Change
     from actiondbg.session.debug_session import DebugSession
+
+Sign = Literal["+", "-", "~", " "]
+Paint = Callable[[str], str]
+
+_UNLIMITED = 1 << 20  # columns
+_INDENT = "  "
+_MOST_INDENT = 24  # columns, so that deeply nested IR stays in view
+_ELLIPSIS = "…"
+_CHANGED = f"{BOLD};{YELLOW}"
+_TOKEN = re.compile(r"[\w$.%#@!^-]+|\s+|.")
+
+
+class MarkedLine(NamedTuple):
+    """A line to show: ``+`` inserted, ``-`` erased, ``~`` modified; ``before`` is its old text."""
+
+    line: Line
+    sign: Sign = " "
+    before: str = ""
+
+
+class Block(msgspec.Struct):
+    """Consecutive lines of IR, the result of ``around`` and ``list PLACE``.
+
+    Attributes:
+        cursor: the operation id of the cursor, or None.
+    """
+
+    excerpt: Excerpt
+    cursor: int | None = None
+
+
+def key_of(line: Line) -> tuple[object, ...]:
+    """Return the identity of a line, which a change of its operation keeps."""
+    return line.kind, line.id, line.part, line.text if line.kind == "label" else ""
+
+
+def compare(
+    before: Sequence[Line],
+    after: Sequence[Line],
+    inserted: Collection[int],
+    erased: Collection[int],
+) -> list[MarkedLine]:
+    """Return the lines after an action, with the erased lines at their old places.
+
+    The lines before it may be others; ``inserted`` and ``erased`` are ids of operations.
+    """
+    keys = [[key_of(line) for line in lines] for lines in (before, after)]
+    old = {key_of(line): line.text for line in before}
+    marked: list[MarkedLine] = []
+    for tag, i1, i2, j1, j2 in difflib.SequenceMatcher(None, *keys, autojunk=False).get_opcodes():
+        if tag != "equal":
+            gone = (line for line in before[i1:i2] if line.id in erased)
+            marked += (MarkedLine(line, "-") for line in gone if line.kind != "label")
+        for line in after[j1:j2]:
+            text = None if line.id is None else old.get(key_of(line))
+            if line.kind != "label" and line.id in inserted:
+                marked.append(MarkedLine(line, "+"))
+            elif text is not None and text != line.text:
+                marked.append(MarkedLine(line, "~", text))
+            else:
+                marked.append(MarkedLine(line))
+    return marked
+
+
+class ExcerptStyle(NamedTuple):
+    """How lines are shown: the columns, whether in colour, the colours of IR, and short names."""
+
+    width: int
+    colored: bool
+    paint: Paint
+    aliases: Aliases
+
+
+def style_of(context: RenderContext) -> ExcerptStyle:
+    """Return how lines are shown now; outside of a terminal they are not cut."""
+    width = _UNLIMITED if context.width is None else context.width
+    return ExcerptStyle(width, context.colored, context.paint, context.stop_context.aliases)
+
+
+def lines_text(
+    lines: Sequence[MarkedLine], current: Line | None, style: ExcerptStyle, arrow: str = "-->"
+) -> list[str]:
+    """Return a line of text for each line of IR: arrow, sign, id, text cut to the width."""
+    ids = [f"@{each.line.id}" if each.line.id is not None else "" for each in lines]
+    gutter = max((len(one) for one in ids), default=0)
+    least = min((each.line.depth for each in lines), default=0)
+    texts: list[str] = []
+    for each, id in zip(lines, ids, strict=True):
+        is_current = each.line is current
+        number = id if each.line.kind == "operation" else ""
+        depth = min((each.line.depth - least) * len(_INDENT), _MOST_INDENT)
+        for row, text in enumerate(each.line.text.split("\n")):
+            start = arrow if is_current and not row else "   "
+            head = f"{start}{each.sign} {number if not row else '':>{gutter}} "
+            room = style.width - len(head) - depth
+            body = _body(each, text, room, style)
+            texts.append(f"{_head(head, each.sign, is_current, style)}{' ' * depth}{body}")
+    return texts
+
+
+def excerpt_text(excerpt: Excerpt, style: ExcerptStyle, arrow: str = "-->") -> list[str]:
+    """Return the lines of an excerpt as text, its definitions first; see ``lines_text``."""
+    lines = [MarkedLine(line) for line in excerpt.lines]
+    current = excerpt.lines[excerpt.current] if excerpt.current >= 0 else None
+    return [
+        *definitions_text(excerpt.definitions, style),
+        *names_text(lines, style),
+        *lines_text(lines, current, style, arrow),
+    ]
+
+
+def definitions_text(definitions: Sequence[Line], style: ExcerptStyle) -> list[str]:
+    texts: list[str] = []
+    for line in definitions:
+        text = style.aliases.shorten(line.text.split("\n")[0])
+        head = f"     @{line.id} "
+        texts.append(_colored(head + _cut(text, style.width - len(head)), DIM, style))
+    return texts
+
+
+def names_text(lines: Sequence[MarkedLine], style: ExcerptStyle) -> list[str]:
+    """Return what short names in lines stand for; a name is explained once."""
+    new = [name for each in lines for name in style.aliases.new_in(each.line.text)]
+    indent = " " * 5
+    texts: list[str] = []
+    for name, text in new:
+        rows = textwrap.wrap(
+            f"{name} = {text}",
+            style.width,
+            initial_indent=indent,
+            subsequent_indent=indent + _INDENT,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        texts += (_colored(row, DIM, style) for row in rows)
+    return texts
+
+
+def _head(head: str, sign: Sign, is_current: bool, style: ExcerptStyle) -> str:
+    if is_current:
+        return _colored(head, BOLD, style)
+    color: Mapping[Sign, str] = {"+": GREEN, "-": RED, "~": _CHANGED, " ": DIM}
+    return _colored(head, color[sign], style)
+
+
+def _body(each: MarkedLine, text: str, room: int, style: ExcerptStyle) -> str:
+    shown = _cut(style.aliases.shorten(text), room)
+    if not style.colored:
+        return shown
+    if each.sign in "+-":
+        return _colored(shown, GREEN if each.sign == "+" else RED, style)
+    if each.sign == "~":
+        before = style.aliases.shorten(each.before)
+        return "".join(
+            _colored(words.text, _CHANGED, style) if words.is_changed else style.paint(words.text)
+            for words in compare_words(before, shown)[1]
+        )
+    return style.paint(shown)
+
+
+def _colored(text: str, color: str, style: ExcerptStyle) -> str:
+    return styled(text, color) if style.colored else text
+
+
+def _cut(text: str, room: int) -> str:
+    """Cut a line that is too long, between two words if one ends nearby."""
+    if len(text) <= room:
+        return text
+    kept = text[: max(room - 2, 1)]
+    blank = kept.rfind(" ")
+    if blank > len(kept) // 2:
+        kept = kept[:blank]
+    return f"{kept.rstrip()} {_ELLIPSIS}"
+
+
+class Words(NamedTuple):
+    """Consecutive words of a line, and whether they are not in the other version."""
+
+    text: str
+    is_changed: bool
+
+
+def compare_words(before: str, after: str) -> tuple[list[Words], list[Words]]:
+    """Return the words of two versions of a line."""
+    old, new = _TOKEN.findall(before), _TOKEN.findall(after)
+    codes = difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    return (
+        list(_words(old, [(tag, i1, i2) for tag, i1, i2, _, _ in codes])),
+        list(_words(new, [(tag, j1, j2) for tag, _, _, j1, j2 in codes])),
+    )
+
+
+def _words(tokens: list[str], codes: list[tuple[str, int, int]]) -> Iterator[Words]:
+    for tag, start, end in codes:
+        if start < end:
+            yield Words("".join(tokens[start:end]), tag != "equal")
+
 
 _MOST_CHANGES = 1000  # read to mark lines
 _MOST_ERASED = 6  # lines that are gone, shown among those that are there
@@ -351,3 +553,137 @@ def _is_in_string(text: str, start: int, place: int) -> bool:
         if (start := _end_of_string(text, start)) > place:
             return True
     return False
+
+
+_CHUNK = 1 << 16  # characters to colour at once
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")  # not splitlines, which splits at further characters
+_LONGEST = 1 << 20  # characters to buffer of a line without end
+_GUTTER = 4  # columns
+_READ_WHOLE = 1 << 20  # bytes of IR to read for counting lines
+
+
+class Counted(msgspec.Struct):
+    """The number of operations of a name, in the module or in the function of the cursor."""
+
+    glob: str
+    function: bool
+    count: int
+
+
+class IRWriter:
+    """A file-like object that writes IR with gutter and colours.
+
+    Args:
+        mark: first and last line of the cursor's operation, from 1; None: no gutter.
+        style: the name of a style; None: no colours.
+    """
+
+    def __init__(self, out: TextIO, mark: tuple[int, int] | None, style: str | None) -> None:
+        self._out = out
+        self._mark = mark
+        self._style = style
+        self._line = 1
+        self._at_start = True  # of a line
+        self._parts: list[str] = []  # the buffered text of the incomplete line
+        self._size = 0
+
+    def write(self, text: str) -> int:
+        """Write a chunk of IR, which may end within a line."""
+        self._parts.append(text)
+        self._size += len(text)
+        if self._size >= _CHUNK:
+            buffered = "".join(self._parts)
+            cut = buffered.rfind("\n") + 1
+            if not cut and self._size >= _LONGEST:
+                cut = self._size
+            self._flush(buffered[:cut], buffered[cut:])
+        return len(text)
+
+    def finish(self) -> None:
+        """Write the buffered text, and end the last line."""
+        self._flush("".join(self._parts), "")
+        if not self._at_start:
+            self._out.write("\n")
+
+    def _flush(self, text: str, rest: str) -> None:
+        self._parts = [rest]
+        self._size = len(rest)
+        if not text:
+            return
+        painted = self._paint(text)
+        if self._mark is None:
+            self._out.write(painted)
+        else:
+            self._write_lines(painted)
+        self._at_start = text.endswith("\n")
+
+    def _write_lines(self, text: str) -> None:
+        for line in _LINE.findall(text):
+            self._out.write((self._gutter() if self._at_start else "") + line)
+            self._at_start = line.endswith("\n")
+            self._line += self._at_start
+
+    def _gutter(self) -> str:
+        first, last = self._mark or (0, 0)
+        if self._line == first:
+            return "--> "
+        return "  | " if first < self._line <= last else "    "
+
+    def _paint(self, lines: str) -> str:
+        if self._style is None:
+            return lines
+        from actiondbg.ir.lexer import colorize
+
+        return colorize(lines, self._style)
+
+
+def _show_ir(context: RenderContext, result: object) -> None:
+    """Write printed IR: plain into a file, else marked, coloured and paged."""
+    with cast("PrintedText", result) as printed:
+        if context.redirected and not context.piped:
+            printed.copy_to(context.out)
+            return
+        style = context.settings["style"] if context.colored else None
+
+        def write(out: TextIO) -> None:
+            writer = IRWriter(out, printed.mark, style)
+            printed.copy_to(cast("TextIO", writer))
+            writer.finish()
+
+        if context.pages and _is_long(printed):
+            page(context, write, printed.mark[0] if printed.mark else None)
+        else:
+            write(context.out)
+
+
+def _is_long(printed: PrintedText) -> bool:
+    gutter = _GUTTER if printed.mark is not None else 0
+    return printed.bytes > _READ_WHOLE or fills_screen(printed.text, gutter)
+
+
+def _ir_object(result: object, redirect: Redirect | None) -> object:
+    printed = cast("PrintedText", result)
+    if redirect is not None:  # redirected IR is not repeated
+        operator, target = redirect.operator, redirect.target
+        return {"target": target, "operator": operator, "bytes": printed.bytes}
+    with printed:
+        return {"text": printed.text, "generic": printed.generic}
+
+
+def count_text(_: RenderContext, counted: Counted) -> str:
+    where = "the function of the cursor" if counted.function else "the module"
+    return f"{counted.count} {counted.glob} in {where}"
+
+
+def block_text(context: RenderContext, block: Block) -> str:
+    excerpt, at = block.excerpt, block.excerpt.current
+    is_cursor = at >= 0 and excerpt.lines[at].id == block.cursor
+    arrow = "-->" if is_cursor else "  >"
+    return "\n".join(excerpt_text(excerpt, style_of(context), arrow))
+
+
+RENDERERS = (
+    Renderer(PrintedText, _show_ir, _ir_object),
+    renders(Counted, count_text),
+    renders(Block, block_text, fits=True),
+)

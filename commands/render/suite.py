@@ -1,14 +1,259 @@
-"""Coverage as one self-contained HTML page."""
+"""The runs of a suite as text, and its coverage as text, JSON and one self-contained HTML page."""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
+from pathlib import Path
 
-from actiondbg.commands.render.suite.coverage import KINDS, VERBS, counted_text, missing_sentences
-from actiondbg.suite.coverage import STATES, Coverage, Difference, Entry, Kind, State
-from actiondbg.support.counts import counted
+import msgspec
+
+from actiondbg.commands.render.tables import aligned
+from actiondbg.suite.coverage import STATES, Counted, Coverage, Difference, Entry, Kind, State
+from actiondbg.suite.runs import Overview, Run
+from actiondbg.support.counts import counted, joined
 from actiondbg.support.html_page import Html, code, html_page
+from actiondbg.support.interrupts import signal_name
+
+_SHOWN = 3  # programs or commands in a sentence
+_WIDTH = 60  # characters of a command in a sentence, of a reason, or of options
+
+
+def overview_lines(found: Overview, folder: Path, seconds: float | None = None) -> Iterator[str]:
+    """Yield sentences about a suite; ``seconds``: the wall time of its driver."""
+    tools = joined([f"{count:,} of {tool}" for tool, count in found.tools.items()] or [""])
+    tests = f" in {counted(found.tests, 'test')}" if found.tests else ""
+    size = f"{counted(found.actions, 'action')}, {found.size / 1e6:.1f} MB"
+    took = "" if seconds is None else f", recorded in {seconds:.1f} s"
+    if found.is_full:
+        yield (
+            f"No space is left in {folder}: processes may be missing. Free some, and record the "
+            "rest with --resume."
+        )
+    if found.runs:
+        yield f"{counted(found.runs, 'run')}{tests} in {folder} ({tools}): {size}{took}."
+    elif not found.is_full:
+        yield (
+            f"No run in {folder}: no process of the command made an MLIR context that the agent "
+            "observed; 'actiondbg doctor TOOL' examines a tool."
+        )
+    for why, count in found.missing.items():
+        yield f"{counted(count, 'run')}: {why}."
+    if found.forks:
+        yield (
+            f"{counted(len(found.forks), 'fork')} of recorded processes made contexts and "
+            f"cannot be recorded: {_some(found.forks)}."
+        )
+    if found.lost:
+        yield (
+            f"{counted(len(found.lost), 'program')} ran without the agent, since LD_PRELOAD was "
+            f"not in the environment: {_some(found.lost)}."
+        )
+
+
+def _some(words: Sequence[str]) -> str:
+    shown = [textwrap.shorten(word, _WIDTH, placeholder=" ...") for word in words[:_SHOWN]]
+    more = f" and {len(words) - _SHOWN} more" if len(words) > _SHOWN else ""
+    return ", ".join(shown) + more
+
+
+def run_lines(runs: Sequence[Run]) -> list[str]:
+    head = ("run", "end", "actions", "seconds", "test")
+    rows = [
+        (
+            str(run.run),
+            end_of(run),
+            f"{run.actions:,}",
+            "" if run.seconds is None else f"{run.seconds:.3f}",
+            place_of(run),
+        )
+        for run in runs
+    ]
+    return aligned([head, *rows])
+
+
+def place_of(run: Run) -> str:
+    """Return the test of a run with the line of its RUN line, or its command without a test."""
+    if run.test is None:
+        return run.command
+    return run.test if run.run_line is None else f"{run.test}:{run.run_line}"
+
+
+def end_of(run: Run) -> str:
+    """Return how a run ended, in a word or two."""
+    if run.signal is not None:
+        return signal_name(run.signal)
+    return run.ended if run.status is None else f"exit {run.status}"
+
+
+KINDS: tuple[Kind, ...] = ("pattern", "pass", "fold")
+VERBS: dict[Kind, str] = {
+    "pattern": "applied",
+    "pass": "changed the IR",
+    "fold": "folded",
+}
+NOUNS: dict[Kind, str] = {"pattern": "pattern", "pass": "pass", "fold": "operation"}
+_NAMES = 72  # characters of a name
+
+
+def coverage_lines(
+    found: Coverage, kinds: Sequence[Kind], states: Sequence[State], most: int | None
+) -> Iterator[str]:
+    """Yield a coverage as text: the totals, then the entries of each kind and state.
+
+    Of each of them, ``most`` are shown; None for all.
+    """
+    tests = f" of {counted(found.tests, 'test')}" if found.tests else ""
+    yield f"{counted(found.runs, 'run')}{tests}"
+    for kind in kinds:
+        totals = found.totals(kind)
+        if totals.all:
+            never = f", {totals.never:,} never tried" if kind == "pattern" else ""
+            yield (
+                f"  {counted(totals.all, NOUNS[kind])}: {totals.applied:,} {VERBS[kind]} "
+                f"({totals.percent:.1f} %), {totals.tried:,} tried in vain{never}"
+            )
+    yield from (f"  {each}" for each in missing_sentences(found))
+    for kind in kinds:
+        for state in states:
+            yield from _group(found.of(kind, state), kind, state, most)
+
+
+def missing_sentences(found: Coverage) -> Iterator[str]:
+    """Yield sentences about what a coverage may lack."""
+    if found.blind:
+        yield (
+            f"The sets of patterns of {counted(found.blind, 'run')} are unknown: patterns that "
+            "were never tried are missing."
+        )
+    if found.missing:
+        yield (
+            f"Without {counted(found.missing, 'run')} that could not be recorded, or not "
+            "completely: 'actiondbg suite list --missing' lists them."
+        )
+
+
+def _group(entries: Sequence[Entry], kind: Kind, state: State, most: int | None) -> Iterator[str]:
+    if not entries:
+        return
+    ranked = sorted(entries, key=_rank)
+    shown = ranked if most is None else ranked[:most]
+    yield ""
+    yield f"{_title(kind, state)} ({len(entries):,})"
+    head, row = _COLUMNS[state]
+    left = {len(head) - 2, len(head) - 1, len(head)}
+    rows = [head, *map(row, shown)]
+    if any(entry.place for entry in shown):
+        rows = [(*rows[0], "defined"), *((*row(entry), entry.place) for entry in shown)]
+    for line in aligned(rows, left=left):
+        yield f"  {line}"
+    if len(shown) < len(ranked):
+        yield f"  ... and {len(ranked) - len(shown):,} more (--all)"
+
+
+def _title(kind: Kind, state: State) -> str:
+    nouns = {"pattern": "Patterns", "pass": "Passes", "fold": "Operations"}[kind]
+    words = {"applied": VERBS[kind], "tried": "tried in vain", "never": "never tried"}[state]
+    end = ", by the fewest tests first" if state == "applied" else ", the most often first"
+    return f"{nouns} {words}{end}"
+
+
+def _rank(entry: Entry) -> tuple[int, ...] | tuple[int, int, str]:
+    if entry.state == "applied":
+        return (entry.tests or entry.runs, entry.applied, entry.name)
+    if entry.state == "tried":
+        return (-entry.tried, -entry.runs_tried, entry.name)
+    return (-entry.runs_loaded, 0, entry.name)
+
+
+def _applied_row(entry: Entry) -> tuple[str, ...]:
+    shortest = entry.examples[0] if entry.examples else None
+    place = shortest and (shortest.test or shortest.command)
+    counts = (f"{entry.tests:,}", f"{entry.applied:,}", f"{entry.tried:,}")
+    return (*counts, _name(entry), place or "")
+
+
+def _tried_row(entry: Entry) -> tuple[str, ...]:
+    why = entry.reasons[0].text if entry.reasons else ""
+    shown = textwrap.shorten(why, _WIDTH, placeholder=" ...")
+    return (f"{entry.tried:,}", f"{entry.runs_tried:,}", _name(entry), shown)
+
+
+def _never_row(entry: Entry) -> tuple[str, ...]:
+    return (f"{entry.runs_loaded:,}", _name(entry), entry.root)
+
+
+def _name(entry: Entry) -> str:
+    name = entry.name
+    if entry.root and entry.state != "never":
+        name = f"{name} on {entry.root}"
+    return name if len(name) <= _NAMES else f"{name[: _NAMES - 3]}..."
+
+
+_COLUMNS = {
+    "applied": (("tests", "applied", "tried", "name", "the shortest"), _applied_row),
+    "tried": (("tried", "runs", "name", "most frequent reason"), _tried_row),
+    "never": (("runs", "name", "on"), _never_row),
+}
+
+
+def difference_lines(found: Sequence[Difference], most: int | None) -> Iterator[str]:
+    """Yield what differs between two suites, losses first."""
+    if not found:
+        yield "No entry differs."
+        return
+    for is_gain, title in ((False, "Lost"), (True, "Gained")):
+        part = [one for one in found if one.is_gain == is_gain]
+        if not part:
+            continue
+        yield f"{title} ({len(part):,})"
+        shown = part if most is None else part[:most]
+        rows = [
+            (one.kind, _described(one), f"{one.before or 'absent'} -> {one.after or 'absent'}")
+            for one in shown
+        ]
+        yield from (f"  {line}" for line in aligned(rows, left={0, 1, 2}))
+        if len(shown) < len(part):
+            yield f"  ... and {len(part) - len(shown):,} more (--all)"
+
+
+def _described(one: Difference) -> str:
+    return f"{one.name} on {one.root}" if one.root else one.name
+
+
+def coverage_json(
+    found: Coverage, kinds: Sequence[Kind], states: Sequence[State]
+) -> dict[str, object]:
+    return {
+        "runs": found.runs,
+        "tests": found.tests,
+        "runs_with_unknown_sets": found.blind,
+        "runs_missing": found.missing,
+        "totals": {
+            kind: {
+                **{state: len(found.of(kind, state)) for state in STATES},
+                "percent": round(found.totals(kind).percent, 3),
+            }
+            for kind in kinds
+        },
+        "entries": [
+            msgspec.to_builtins(entry)
+            for entry in found.entries
+            if entry.kind in kinds and entry.state in states
+        ],
+    }
+
+
+def difference_json(found: Sequence[Difference]) -> list[object]:
+    return [{**msgspec.to_builtins(one), "gain": one.is_gain} for one in found]
+
+
+def counted_text(counts: Sequence[Counted]) -> str:
+    return "; ".join(f"{one.times:,}: {one.text or '(none)'}" for one in counts)
+
+
+# --- the page of a coverage -------------------------------------------------------------
 
 _STYLE = """\
 .bar { display: flex; height: .9rem; width: 22rem; max-width: 100%; border: 1px solid var(--line); }
@@ -122,7 +367,7 @@ def coverage_page(
     parts = [
         f"<h1>Coverage of {code(title)}</h1>",
         f"<p>{counted(found.runs, 'run')}{tests}. {escape(_ABOUT)}</p>",
-        _missing(found),
+        "".join(f"<p>{escape(each)}</p>" for each in missing_sentences(found)),
         _totals(found, kinds),
         _differences(changed),
         _groups(found, kinds),
@@ -137,10 +382,6 @@ def coverage_page(
         scripts=(_SCRIPT,),
         maker="suite coverage",
     )
-
-
-def _missing(found: Coverage) -> str:
-    return "".join(f"<p>{escape(each)}</p>" for each in missing_sentences(found))
 
 
 def _totals(found: Coverage, kinds: Sequence[Kind]) -> str:
@@ -183,13 +424,13 @@ def _groups(found: Coverage, kinds: Sequence[Kind]) -> str:
     if "pattern" not in kinds:
         return ""
     patterns = found.of("pattern")
-    tables = [_group(patterns, "dialect", _dialect)]
+    tables = [_group_table(patterns, "dialect", _dialect)]
     if any(entry.file for entry in patterns):
-        tables.append(_group(patterns, "file", _file))
+        tables.append(_group_table(patterns, "file", _file))
     return f"<div class=groups>{''.join(tables)}</div>"
 
 
-def _group(patterns: Sequence[Entry], name: str, of: Callable[[Entry], str]) -> str:
+def _group_table(patterns: Sequence[Entry], name: str, of: Callable[[Entry], str]) -> str:
     """Return a table of groups of patterns, the one with most that were not applied first."""
     counts: dict[str, dict[State, int]] = {}
     for entry in patterns:
@@ -241,13 +482,13 @@ def _table(entries: Sequence[Entry]) -> str:
         f"<th{' class=n' if is_number else ''}><button>{name}</button></th>"
         for name, is_number in _HEADS
     )
-    rows = "\n".join(_row(entry) for entry in sorted(entries, key=_rank))
+    rows = "\n".join(_row(entry) for entry in sorted(entries, key=_page_order))
     return (
         f"<table class=entries><thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}\n</tbody></table>"
     )
 
 
-def _rank(entry: Entry) -> tuple[int, int, str, str]:
+def _page_order(entry: Entry) -> tuple[int, int, str, str]:
     return KINDS.index(entry.kind), -STATES.index(entry.state), entry.dialect, entry.name
 
 

@@ -1,4 +1,0 @@
-"""The subcommands of ``actiondbg suite``, one module each.
-
-May import what the other subcommands may.
-"""

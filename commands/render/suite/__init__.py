@@ -1,1 +1,0 @@
-"""Results of the commands on suites, as text, JSON and HTML."""

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from actiondbg.bisection.result import Result
 from actiondbg.bisection.verdict import Found
-from actiondbg.kernels.model.dispatch import Dispatch
-from actiondbg.kernels.results.row import Verdict
+from actiondbg.kernels.model import Dispatch
+from actiondbg.kernels.results.entry import Verdict
 from actiondbg.protocol.tags import PASS_TAG, PATTERN_TAG
 
 _EFFECTS: dict[Verdict, str] = {

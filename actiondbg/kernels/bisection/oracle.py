@@ -16,13 +16,12 @@ from actiondbg.bisection.verdict import Judgement
 from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.kernels.errors import CompileError
 from actiondbg.kernels.generated.plain_data import from_json, to_json
-from actiondbg.kernels.model.configuration import Configuration
-from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.model import Configuration, Dispatch
 from actiondbg.kernels.operations.registry import find_kind
-from actiondbg.kernels.profiling.time_limit import TimeLimit
+from actiondbg.kernels.profiling.profiler import TimeLimit
 from actiondbg.kernels.providers.provider import StepwiseProvider
 from actiondbg.kernels.providers.steps import CompilationSteps
-from actiondbg.kernels.results.row import TIME_VERDICTS, Verdict, Verification
+from actiondbg.kernels.results.entry import TIME_VERDICTS, Verdict, Verification
 from actiondbg.kernels.verification.verifier import DispatchVerifier
 from actiondbg.support.atomic_write import write_whole
 from actiondbg.support.scratch_directory import scratch_directory

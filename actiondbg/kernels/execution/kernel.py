@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
-from actiondbg.kernels.model.tensor import Tensor
-
-if TYPE_CHECKING:
-    import numpy as np
+from actiondbg.kernels.model import Tensor
+from actiondbg.kernels.packages import np
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ import msgspec
 from actiondbg.kernels.execution.kernel import KernelBinary
 from actiondbg.kernels.generated.layout import CONFIGURED
 from actiondbg.kernels.generated.plain_data import from_json, to_json
-from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.model import Dispatch
 from actiondbg.kernels.providers.provider import CompiledKernel
-from actiondbg.kernels.results.row import Verification
+from actiondbg.kernels.results.entry import Verification
 from actiondbg.support.atomic_write import write_whole
 from actiondbg.version import VERSION
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from actiondbg.kernels.model.dispatch import Dispatch
-from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.model import Dispatch, Operation
 from actiondbg.kernels.providers.provider import CONFIGURED
 
 _DIALECT = "linalg"

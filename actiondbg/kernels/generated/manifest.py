@@ -10,8 +10,7 @@ import msgspec
 
 from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.kernels.generated.plain_data import from_json, to_json
-from actiondbg.kernels.model.configuration import Configuration
-from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.model import Configuration, Dispatch
 from actiondbg.kernels.operations.registry import find_kind
 from actiondbg.support.atomic_write import write_whole
 from actiondbg.support.folder_lock import locked

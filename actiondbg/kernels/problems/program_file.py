@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 from actiondbg.errors import ActiondbgError, UsageError
-from actiondbg.kernels.programs.bindings import parse_program
 from actiondbg.kernels.programs.extraction import CutProgram, cut
 from actiondbg.kernels.programs.model_operation import ModelOperation
+from actiondbg.kernels.programs.structured_operation import parse_program
 
 _HINTS = {
     "tosa": "mlir-opt --pass-pipeline='builtin.module(func.func(tosa-infer-shapes,"

@@ -13,7 +13,7 @@ import msgspec
 
 from actiondbg.errors import ActiondbgError
 from actiondbg.kernels.errors import PeaksUnknown
-from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.model import Operation
 from actiondbg.support.atomic_write import write_whole
 from actiondbg.support.decoders import decoder_of
 from actiondbg.support.executables import answer_of

@@ -1,7 +1,8 @@
-"""The times of kernels, measured in turn."""
+"""The times of kernels, measured in turn, and limits of the time of right kernels."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
@@ -9,10 +10,13 @@ from dataclasses import dataclass, field, replace
 from actiondbg.kernels.errors import KernelError
 from actiondbg.kernels.execution.kernel import KernelBinary
 from actiondbg.kernels.execution.kernel_process import KernelProcess
-from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.model import Dispatch
 from actiondbg.kernels.profiling.peaks import MachinePeaks
 from actiondbg.kernels.providers.provider import CompiledKernel
-from actiondbg.kernels.results.row import Profile
+from actiondbg.kernels.results.entry import Profile, Verdict, Verification
+from actiondbg.kernels.results.words import milliseconds
+from actiondbg.kernels.verification.operands import make_operands
+from actiondbg.kernels.verification.verifier import DispatchVerifier
 from actiondbg.statistics.events import Event
 
 Measured = dict[str, Profile | str]
@@ -27,6 +31,8 @@ _MOST_CALLS = 10_000_000
 # Kernels that are measured in turn, each in a live process with its operands.
 _MOST_PROCESSES = 16
 _MOST_BYTES = 1 << 30
+_REPETITIONS = 20  # noise only adds to the least of them
+_PROCESSES = 3  # the layout of memory in a process adds, too, and noise comes in bursts
 
 
 def calibrated_calls(kernel: KernelProcess) -> int:
@@ -140,8 +146,6 @@ class Profiler:
         return failed | {name: self._profile_of(each) for name, each in live.items()}
 
     def _started(self, processes: ExitStack, dispatch: Dispatch, compiled: CompiledKernel) -> _Live:
-        from actiondbg.kernels.verification.operands import make_operands  # needs NumPy
-
         kernel = processes.enter_context(self._start(compiled.profile))
         kernel.load(make_operands(dispatch.operation, "integers"))
         if self._batch_size is None:
@@ -218,3 +222,59 @@ def _fastest(
             least = min(profile.seconds)
             by_operation.setdefault(dispatch.operation.name, []).append((least, index))
     return [kernels[min(found)[1]] for found in by_operation.values() if len(found) > 1]
+
+
+@dataclass(frozen=True)
+class TimeLimit:
+    """A limit of the time of a call.
+
+    Attributes:
+        verdict: of kernels beyond it: "TOO SLOW", or "TOO FAST".
+    """
+
+    seconds: float
+    verdict: Verdict = "TOO SLOW"
+
+    def exceeds(self, seconds: float) -> bool:
+        return (seconds > self.seconds) == (self.verdict == "TOO SLOW")
+
+
+class TimedVerifier:
+    """Verifies kernels, and measures the right kernels."""
+
+    def __init__(self, verifier: DispatchVerifier, limit: TimeLimit, start: StartKernel) -> None:
+        self._verifier = verifier
+        self._limit = limit
+        self._start = start
+
+    def identity(self, dispatch: Dispatch) -> str:
+        return f"{self._verifier.identity(dispatch)} {self._limit}"
+
+    def verify(self, dispatch: Dispatch, compiled: CompiledKernel) -> Verification:
+        verification = self._verifier.verify(dispatch, compiled)
+        if verification.verdict != "SUCCESS":
+            return verification
+        try:
+            seconds = self._seconds(dispatch, compiled)
+        except KernelError as error:
+            return replace(verification, verdict="CRASHED", detail=str(error))
+        if not self._limit.exceeds(seconds):
+            return verification
+        detail = f"a call takes {milliseconds(seconds)} ms, and the limit is "
+        detail += f"{milliseconds(self._limit.seconds)}"
+        return replace(verification, verdict=self._limit.verdict, detail=detail)
+
+    def _seconds(self, dispatch: Dispatch, compiled: CompiledKernel) -> float:
+        """Measure a call; a time above the limit counts if no other process takes less."""
+        least = math.inf
+        for _ in range(_PROCESSES):
+            least = min(least, self._least_of_process(dispatch, compiled))
+            if least <= self._limit.seconds:
+                break
+        return least
+
+    def _least_of_process(self, dispatch: Dispatch, compiled: CompiledKernel) -> float:
+        with self._start(compiled.profile) as kernel:
+            kernel.load(make_operands(dispatch.operation, "integers"))
+            calls = calibrated_calls(kernel)
+            return min(kernel.time(calls)[0] / calls for _ in range(_REPETITIONS))

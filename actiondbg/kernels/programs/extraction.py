@@ -7,28 +7,23 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from actiondbg.kernels.errors import Unsupported
-from actiondbg.kernels.model.element_type import ElementType
-from actiondbg.kernels.model.tensor import Tensor
-from actiondbg.kernels.programs.bindings import (
-    defining_operation,
-    element_name,
-    nested_operations,
-    tensor_shape,
-)
+from actiondbg.kernels.model import ElementType, Tensor
+from actiondbg.kernels.packages import func, ir, linalg
 from actiondbg.kernels.programs.model_operation import DESTINATION, ROOT_MARK, ModelOperation
 from actiondbg.kernels.programs.structured_operation import (
     StructuredOperation,
+    defining_operation,
     dimensions,
+    element_name,
     is_candidate,
+    nested_operations,
     selected,
     structured,
+    tensor_shape,
 )
-
-if TYPE_CHECKING:
-    from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
 
 _ARITHMETIC = re.compile(r"arith\.(add|sub|mul|div|max|min|rem|neg)|math\.")
 _INDEX_CASTS = ("arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui")
@@ -87,9 +82,6 @@ class _Extraction:
 
     def operation(self) -> ModelOperation:
         """Return the group as an operation."""
-        from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
-        from mlir.dialects import func  # pyright: ignore[reportMissingTypeStubs]
-
         root, last = self._group.root, self._group.members[-1]
         if not root.loops:
             raise Unsupported(f"{root.name} has no loops: it computes one number.")
@@ -215,8 +207,6 @@ class _Extraction:
 
     def _clone(self, member: StructuredOperation, destination: ir.Value) -> None:
         """Append a member, after what it needs."""
-        from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
-
         for value in _read(member):
             self._materialize(value)
         initial = self._initial(member, destination)
@@ -228,8 +218,6 @@ class _Extraction:
 
     def _initial(self, member: StructuredOperation, destination: ir.Value) -> ir.Value:
         """Return the initial values of a member's result, in the function."""
-        from mlir.dialects import linalg  # pyright: ignore[reportMissingTypeStubs]
-
         value = member.destination
         source = defining_operation(value)
         if source is not None and source.name == "tensor.empty":
@@ -291,8 +279,6 @@ def _element_of(member: StructuredOperation, index: ir.Value) -> ir.Value | None
 
 def _is_small(constant: ir.Operation) -> bool:
     """Whether a constant is a scalar, or a tensor of one value."""
-    from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
-
     value = constant.attributes["value"]
     return not isinstance(value, ir.DenseElementsAttr) or value.is_splat
 
@@ -303,8 +289,6 @@ def tensor_of(name: str, kind: ir.Type) -> Tensor:
     Raises:
         Unsupported: it is no tensor of an element type.
     """
-    from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
-
     if not isinstance(kind, ir.RankedTensorType):
         raise Unsupported(f"An operand has the type {kind}, which is not a tensor.")
     element = _TYPES.get(element_name(kind))

@@ -1,22 +1,82 @@
-"""Structured operations: linalg operations with loops and indexing maps."""
+"""Programs parsed by MLIR's Python bindings, and their linalg operations with loops and maps."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, Literal, cast
 
+from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.kernels.errors import Unsupported
-from actiondbg.kernels.model.operation import IteratorType, Loop
-from actiondbg.kernels.programs.bindings import defining_operation
-
-if TYPE_CHECKING:
-    from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
+from actiondbg.kernels.model import IteratorType, Loop
+from actiondbg.kernels.packages import ir, linalg
 
 _COMBINATION = re.compile(r"arith\.(add[fi]|(max|min)(imumf|numf|si))")
 # Of the linalg dialect, but without loops of their own.
 _OTHERS = frozenset({"linalg.yield", "linalg.index"})
+
+
+def parse_program(text: str, source: str) -> ir.Module:
+    """Return the module of a program.
+
+    Args:
+        text: of the program.
+        source: its name in messages.
+
+    Raises:
+        ActiondbgError: the bindings are not installed.
+        UsageError: the text is not valid MLIR; with the first diagnostic.
+    """
+    try:
+        import_module("mlir.dialects.linalg")
+    except ImportError as error:
+        raise ActiondbgError(
+            "Cutting kernels out of a program needs MLIR's Python bindings: "
+            "pip install xtc-mlir-python-bindings."
+        ) from error
+    context = ir.Context()
+    context.enable_multithreading(False)  # a script may fork
+    try:
+        return ir.Module.parse(text, context)
+    except ir.MLIRError as error:
+        first = next(iter(error.error_diagnostics), None)
+        reason = f"{first.message} at {_place(str(first.location))}" if first else str(error)
+        raise UsageError(f"{source} is not valid MLIR: {reason.rstrip('.')}.") from error
+
+
+def _place(location: str) -> str:
+    """Return the line and column of a location in text without a file name."""
+    found = re.search(r'"-":(\d+):(\d+)', location)
+    return f"line {found[1]}, column {found[2]}" if found else location
+
+
+def nested_operations(operation: ir.Operation) -> Iterator[ir.Operation]:
+    """Yield the operations inside of one, in program order."""
+    for region in operation.regions:
+        for block in region.blocks:
+            for view in block.operations:
+                yield view.operation
+                yield from nested_operations(view.operation)
+
+
+def defining_operation(value: ir.Value) -> ir.Operation | None:
+    """Return the operation whose result a value is; None for a block's argument."""
+    return cast("ir.Operation | None", getattr(value.owner, "operation", None))
+
+
+def tensor_shape(kind: ir.Type) -> tuple[int, ...]:
+    return tuple(cast("Any", kind).shape)
+
+
+def element_name(kind: ir.Type) -> str:
+    """Return the element type of a tensor type, such as ``f32``."""
+    return str(cast("Any", kind).element_type)
+
+
+def integer_attribute(operation: ir.Operation, name: str) -> int:
+    return cast("Any", operation.attributes[name]).value
 
 
 @dataclass(frozen=True)
@@ -110,8 +170,6 @@ def combination(operation: StructuredOperation) -> ir.Operation | None:
 
 
 def is_identity(indexing: ir.AffineMap) -> bool:
-    from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
-
     identity = ir.AffineMap.get_identity(indexing.n_dims, indexing.context)
     return indexing.n_dims == len(indexing.results) and indexing == identity
 
@@ -127,9 +185,6 @@ def structured(operation: ir.Operation) -> StructuredOperation:
     Raises:
         Unsupported: it has no loops, several results, or a size that is not constant.
     """
-    linalg: Any = import_module("mlir.dialects.linalg")
-    from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
-
     if len(operation.results) != 1 or not operation.regions:
         raise Unsupported(f"{operation.name} has {len(operation.results)} results, not one tensor.")
     attribute = linalg.get_indexing_maps(operation)
@@ -162,8 +217,6 @@ def _sizes(maps: tuple[ir.AffineMap, ...], shapes: list[list[int]]) -> list[int 
 
 def dimensions(indexing: ir.AffineMap) -> list[int | None]:
     """Return the loop that each result of a map is; None for another expression."""
-    from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
-
     return [
         each.position if isinstance(each, ir.AffineDimExpr) else None for each in indexing.results
     ]

@@ -79,7 +79,7 @@ register("iree", _iree)
 
 
 def _c(settings: ProviderSettings) -> Provider:
-    from actiondbg.kernels.providers.c.provider import CProvider
+    from actiondbg.kernels.providers.c import CProvider
 
     return CProvider()
 

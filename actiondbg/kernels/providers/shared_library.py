@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from actiondbg.kernels.errors import KernelError
+from actiondbg.kernels.execution.buffers import allocate
 from actiondbg.kernels.execution.kernel import KernelBinary
-
-if TYPE_CHECKING:
-    import numpy as np
+from actiondbg.kernels.packages import np
 
 LOADER = "actiondbg.kernels.providers.shared_library:load"
 SUPPORT = "support.c"  # is linked to the kernel
@@ -99,9 +97,6 @@ class LibraryKernel:
         self._timer.restype = ctypes.c_double
 
     def run(self, inputs: Sequence[np.ndarray]) -> np.ndarray:
-        # Imported here: what parses the module's names needs no NumPy.
-        from actiondbg.kernels.execution.buffers import allocate
-
         result = allocate(self._binary.result)
         self._call(*(ctypes.byref(_descriptor(array)) for array in (*inputs, result)))
         return result
@@ -120,10 +115,8 @@ class LibraryKernel:
 
     def _new_result(self) -> np.ndarray:
         """Make memory for the result, 64-byte aligned as an allocator of tensors would."""
-        import numpy
-
         result = self._binary.result
-        memory = numpy.full(result.bytes + _ALIGNMENT, 0, numpy.uint8)  # touched, unlike zeros
+        memory = np.full(result.bytes + _ALIGNMENT, 0, np.uint8)  # touched, unlike zeros
         start = -memory.ctypes.data % _ALIGNMENT
         return memory[start : start + result.bytes].view(result.type.dtype).reshape(result.shape)
 

@@ -1,21 +1,154 @@
-"""The files of a report, by their suffixes."""
+"""The files of a report, by their suffixes: CSV, Markdown, HTML and Parquet."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 from collections.abc import Generator, Sequence
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from actiondbg.errors import ActiondbgError, UsageError
-from actiondbg.kernels.results.columns import FIXED
-from actiondbg.kernels.results.csv_file import read_csv, to_csv
+from actiondbg.kernels.results.csv_file import (
+    CONFIGURATION,
+    FIXED,
+    PROVIDER,
+    Groups,
+    Value,
+    groups_of,
+    last_columns,
+    read_csv,
+    to_csv,
+    values_of,
+)
 from actiondbg.kernels.results.entry import Entry
+from actiondbg.kernels.results.weights import HEAD, TEXT, TITLE, model_weights
+from actiondbg.kernels.results.words import (
+    TABLE_HEAD,
+    further_facts,
+    original_facts,
+    summary_of,
+    table_cells,
+)
 from actiondbg.support.atomic_write import write_whole
 from actiondbg.support.folder_lock import locked
 
+_LISTS = "repetitions_s"
 CSV, MARKDOWN, HTML, PARQUET = ".csv", ".md", ".html", ".parquet"
 SUFFIXES = (CSV, MARKDOWN, HTML, PARQUET)
+
+
+def to_markdown(entries: Sequence[Entry]) -> str:
+    """Return a report: a table of all dispatches, then each wrong one in full."""
+    lines = ["# Kernels", "", summary_of(entries), ""]
+    if entries:
+        lines += _table(entries)
+    lines += _shares(entries)
+    wrong = [entry for entry in entries if entry.is_wrong]
+    if wrong:
+        lines += ["", "## Wrong"]
+    for entry in wrong:
+        lines += _in_full(entry)
+    return "\n".join(lines) + "\n"
+
+
+def _table(entries: Sequence[Entry]) -> list[str]:
+    numbers = ("ms", "call ms", "GFLOP/s", "% of peak")
+    rule = ["---:" if name in numbers else "---" for name in TABLE_HEAD]
+    return [_line(TABLE_HEAD), _line(rule), *(_line(table_cells(each)) for each in entries)]
+
+
+def _shares(entries: Sequence[Entry]) -> list[str]:
+    weights = model_weights(entries)
+    if not weights.weights:
+        return []
+    rule = ["---" if at in TEXT else "---:" for at in range(len(HEAD))]
+    rows = [_line(each.cells) for each in weights.weights]
+    return ["", f"## {TITLE}", "", weights.summary, "", _line(HEAD), _line(rule), *rows]
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(_escaped(cell) for cell in cells)} |"
+
+
+def _in_full(entry: Entry) -> list[str]:
+    shown = [*original_facts(entry)[1:], *further_facts(entry)]
+    facts = [f"- {fact.name}: {_escaped(fact.text)}" for fact in shown if fact.text]
+    lines = ["", f"### {entry.dispatch}", "", *facts]
+    details = [*entry.verification.first, *entry.verification.map.splitlines()]
+    return [*lines, "", "```text", *details, "```"] if details else lines
+
+
+def _escaped(text: str) -> str:
+    """Escape what Markdown would take for a border, emphasis or HTML."""
+    one_line = " ".join(text.split("\n"))
+    for mark in "\\|*<_`":
+        one_line = one_line.replace(mark, f"\\{mark}")
+    return one_line
+
+
+def check_parquet() -> None:
+    """Require the package that writes Parquet.
+
+    Raises:
+        ActiondbgError: it is not installed.
+    """
+    if find_spec("pyarrow") is None:
+        raise ActiondbgError(
+            "Parquet files need the package pyarrow: pip install 'actiondbg[kernels]'."
+        )
+
+
+def to_parquet(entries: Sequence[Entry]) -> bytes:
+    """Return a report as a Parquet file, with the columns of the CSV and their types.
+
+    Raises:
+        ActiondbgError: the package pyarrow is not installed.
+    """
+    check_parquet()
+    arrow: Any = import_module("pyarrow")
+    groups = groups_of(entries)
+    rows = [values_of(entry, groups) for entry in entries]
+    columns: dict[str, Any] = {}
+    for index, name in enumerate(_unique_names(groups)):
+        columns[name] = arrow.array(_typed([row[index] for row in rows]))
+    seconds = [list(entry.seconds) for entry in entries]
+    columns[_LISTS] = arrow.array(seconds, arrow.list_(arrow.float64()))
+    sink = arrow.BufferOutputStream()
+    import_module("pyarrow.parquet").write_table(arrow.table(columns), sink)
+    return sink.getvalue().to_pybytes()
+
+
+def _unique_names(groups: Groups) -> list[str]:
+    """Return the header; a tag or a parameter that is named as another column gets a prefix."""
+    tags, arguments, parameters, events = groups
+    fixed = last_columns(events)
+    taken = {PROVIDER, CONFIGURATION, *fixed, *arguments}
+    tag_names = _prefixed(tags, "tag_", taken)
+    parameter_names = _prefixed(parameters, "config_", taken)
+    return [*tag_names, PROVIDER, *arguments, CONFIGURATION, *parameter_names, *fixed]
+
+
+def _prefixed(names: Sequence[str], prefix: str, taken: set[str]) -> list[str]:
+    chosen: list[str] = []
+    for name in names:
+        while name in taken:
+            name = f"{prefix}{name}"
+        taken.add(name)
+        chosen.append(name)
+    return chosen
+
+
+def _typed(values: Sequence[Value]) -> Sequence[Value]:
+    """Return a column as integers, as floats or as text, whichever fits all of its values."""
+    if any(isinstance(value, float) for value in values):
+        return [None if value is None else float(value) for value in values]
+    try:
+        return [None if value is None else int(value) for value in values]
+    except ValueError:
+        return [None if value is None else str(value) for value in values]
 
 
 def parse_tags(text: str) -> tuple[tuple[str, str], ...]:
@@ -85,8 +218,6 @@ class ReportFiles:
         if len({os.path.realpath(path) for path in self._paths}) < len(self._paths):
             raise UsageError("--output: a file is named twice.")
         if any(path.suffix == PARQUET for path in self._paths):
-            from actiondbg.kernels.results.parquet import check_parquet
-
             check_parquet()
         if self._append:
             self._check_appended()
@@ -120,15 +251,11 @@ def content_of(entries: Sequence[Entry], suffix: str) -> bytes:
     if suffix == CSV:
         return to_csv(entries).encode()
     if suffix == MARKDOWN:
-        from actiondbg.kernels.results.markdown import to_markdown
-
         return to_markdown(entries).encode(errors="replace")
     if suffix == HTML:
         from actiondbg.kernels.results.page import to_html
 
         return to_html(entries).encode(errors="replace")
-    from actiondbg.kernels.results.parquet import to_parquet
-
     return to_parquet(entries)
 
 

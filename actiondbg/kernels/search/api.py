@@ -9,9 +9,7 @@ from pathlib import Path
 from actiondbg.errors import ActiondbgError
 from actiondbg.kernels.errors import KernelError
 from actiondbg.kernels.generated.layout import GeneratedFolder
-from actiondbg.kernels.model.configuration import Parameter
-from actiondbg.kernels.model.dispatch import Dispatch
-from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.model import Dispatch, Operation, Parameter
 from actiondbg.kernels.providers.provider import Provider
 from actiondbg.kernels.providers.registry import make_provider
 from actiondbg.kernels.search.samplers import SamplerName
@@ -23,7 +21,7 @@ from actiondbg.kernels.search.search import (
     SearchSettings,
 )
 from actiondbg.kernels.sweep.settings import SweepSettings
-from actiondbg.kernels.sweep.stages import make_stages
+from actiondbg.kernels.sweep.sweep import make_stages
 
 _REPETITIONS = 3  # of a trial
 _CONFIRMATIONS = 15  # repetitions of a finalist

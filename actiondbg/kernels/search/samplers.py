@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 import msgspec
 
 from actiondbg.errors import ActiondbgError
-from actiondbg.kernels.model.configuration import Parameter
+from actiondbg.kernels.model import Parameter
 
 if TYPE_CHECKING:
     import optuna

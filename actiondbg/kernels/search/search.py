@@ -13,12 +13,10 @@ from typing import Literal
 from actiondbg.errors import UsageError
 from actiondbg.kernels.errors import KernelError
 from actiondbg.kernels.generated.layout import CONFIGURED, GeneratedFolder
-from actiondbg.kernels.model.configuration import Configuration, Parameter
-from actiondbg.kernels.model.dispatch import Dispatch
-from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.model import Configuration, Dispatch, Operation, Parameter
 from actiondbg.kernels.profiling.profiler import Profiler
 from actiondbg.kernels.providers.provider import Provider
-from actiondbg.kernels.results.row import Profile, Row
+from actiondbg.kernels.results.entry import Profile, Row
 from actiondbg.kernels.search.samplers import Point, Sampler, SamplerName, SearchSpace, make_sampler
 from actiondbg.kernels.search.trial import LogHeader, SearchTrial, TrialLog
 from actiondbg.kernels.sweep.generation import write_dispatches

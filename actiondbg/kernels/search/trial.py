@@ -11,8 +11,8 @@ import msgspec
 
 from actiondbg.errors import FileNotWritten
 from actiondbg.kernels.generated.plain_data import from_json
-from actiondbg.kernels.model.configuration import Configuration, Parameter
-from actiondbg.kernels.results.row import Verdict
+from actiondbg.kernels.model import Configuration, Parameter
+from actiondbg.kernels.results.entry import Verdict
 from actiondbg.support.atomic_write import create_free, write_whole
 
 _VERSION = 1

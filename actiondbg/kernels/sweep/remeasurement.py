@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from actiondbg.kernels.generated.compiled_state import StoredKernel, stored_kernel
 from actiondbg.kernels.generated.layout import GeneratedFolder
 from actiondbg.kernels.generated.manifest import read_manifest
-from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.model import Dispatch
 from actiondbg.kernels.profiling.profiler import Profiler, StartKernel
-from actiondbg.kernels.results.entry import Entry
-from actiondbg.kernels.results.row import Profile
+from actiondbg.kernels.results.entry import Entry, Profile
 
 _REPETITIONS = 15
 

@@ -9,23 +9,23 @@ from functools import partial
 from math import ceil, prod, sqrt
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
 
 from actiondbg.errors import UsageError
 from actiondbg.kernels.execution.kernel import KernelBinary
 from actiondbg.kernels.execution.kernel_process import KernelProcess
 from actiondbg.kernels.kernels import Kernels
-from actiondbg.kernels.model.configuration import Configuration
-from actiondbg.kernels.model.dispatch import Dispatch
-from actiondbg.kernels.model.element_type import ElementType
-from actiondbg.kernels.model.operation import Operation
-from actiondbg.kernels.model.tensor import Tensor
+from actiondbg.kernels.model import Configuration, Dispatch, ElementType, Operation, Tensor
+from actiondbg.kernels.packages import np
 from actiondbg.kernels.problems.program_file import operations_of
 from actiondbg.kernels.profiling.profiler import StartKernel, calibrated_calls
 from actiondbg.kernels.providers.iree.configurations import PROVIDER, lowering_of
-from actiondbg.kernels.providers.iree.model_roots import ModelRoot, RootKey, root_key
-from actiondbg.kernels.providers.iree.tuning_spec import tuning_spec
-from actiondbg.kernels.providers.iree.whole_model import WholeModel
+from actiondbg.kernels.providers.iree.whole_model import (
+    ModelRoot,
+    RootKey,
+    WholeModel,
+    root_key,
+    tuning_spec,
+)
 from actiondbg.kernels.results.entry import entries_of
 from actiondbg.kernels.results.weights import ModelWeights, Weight, model_weights
 from actiondbg.kernels.search.api import search
@@ -33,9 +33,6 @@ from actiondbg.kernels.search.search import Finalist, SearchProgress, SearchResu
 from actiondbg.kernels.sweep.settings import SweepSettings
 from actiondbg.kernels.sweep.sweep import Report
 from actiondbg.support.atomic_write import write_whole
-
-if TYPE_CHECKING:
-    import numpy as np
 
 _LEAST_SHARE = 1.0  # per cent of the program, from which on an operation is worth a search
 _LEAST_TRIALS = 8
@@ -355,9 +352,7 @@ def program_operands(inputs: Sequence[Tensor]) -> list[np.ndarray]:
     Vectors are positive, as variances are; the elements of others are random numbers whose sums
     over all dimensions but the last are near 1.
     """
-    import numpy
-
-    numbers = numpy.random.default_rng(_SEED)
+    numbers = np.random.default_rng(_SEED)
     arrays: list[np.ndarray] = []
     for tensor in inputs:
         if not tensor.type.is_float:
@@ -367,17 +362,15 @@ def program_operands(inputs: Sequence[Tensor]) -> list[np.ndarray]:
             values = numbers.uniform(0.5, 1.5, tensor.shape)
         else:
             values = numbers.standard_normal(tensor.shape) / sqrt(prod(tensor.shape[:-1]))
-        arrays.append(numpy.asarray(values).astype(tensor.type.dtype))
+        arrays.append(np.asarray(values).astype(tensor.type.dtype))
     return arrays
 
 
 def _agreement(expected: np.ndarray, actual: np.ndarray) -> Agreement:
-    import numpy
-
-    one, other = expected.astype(numpy.float64), actual.astype(numpy.float64)
-    if not numpy.isfinite(one).all():
+    one, other = expected.astype(np.float64), actual.astype(np.float64)
+    if not np.isfinite(one).all():
         return Agreement(0.0, 0.0, finite=False)
-    difference = numpy.abs(one - other)
-    largest = float(numpy.abs(one).max(initial=0.0))
-    worst = float(difference.max(initial=0.0)) if numpy.isfinite(other).all() else float("inf")
+    difference = np.abs(one - other)
+    largest = float(np.abs(one).max(initial=0.0))
+    worst = float(difference.max(initial=0.0)) if np.isfinite(other).all() else float("inf")
     return Agreement(worst, largest)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from actiondbg.kernels.errors import KernelError
-from actiondbg.kernels.model.operation import ROUNDING_FACTOR, Operation, Reference
+from actiondbg.kernels.model import ROUNDING_FACTOR, Operation, Reference
+from actiondbg.kernels.packages import np
 from actiondbg.kernels.verification.operands import (
     FIRST_RUN,
     OperandKind,

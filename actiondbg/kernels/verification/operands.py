@@ -7,12 +7,9 @@ from dataclasses import dataclass
 from math import ceil, gcd, inf, prod
 from typing import Literal
 
-import numpy as np
-
 from actiondbg.kernels.execution.buffers import poison
-from actiondbg.kernels.model.element_type import ElementType
-from actiondbg.kernels.model.operation import Operation
-from actiondbg.kernels.model.tensor import Tensor
+from actiondbg.kernels.model import ElementType, Operation, Tensor
+from actiondbg.kernels.packages import np
 
 OperandKind = Literal[
     "whole range",

@@ -11,10 +11,9 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from actiondbg.kernels.generated.layout import GeneratedFolder
-from actiondbg.kernels.model.operation import ROUNDING_FACTOR, Operation
+from actiondbg.kernels.model import ROUNDING_FACTOR, Operation
+from actiondbg.kernels.packages import np
 from actiondbg.kernels.verification.expectation import Expectation, expected_results
 from actiondbg.kernels.verification.operands import OperandRun
 from actiondbg.kernels.verification.reference_providers import NUMPY, find_reference_provider

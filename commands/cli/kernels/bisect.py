@@ -37,10 +37,10 @@ from actiondbg.commands.render.kernels.culprits import (
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import UsageError
 from actiondbg.kernels.bisection.culprit import BisectedKernel, triage
+from actiondbg.kernels.bisection.dispatch_bisection import RowBisector, can_be_bisected
 from actiondbg.kernels.bisection.random_pipelines import random_dispatches, small_operations
-from actiondbg.kernels.bisection.row_bisector import RowBisector, can_be_bisected
 from actiondbg.kernels.kernels import Kernels
-from actiondbg.kernels.profiling.time_limit import TimeLimit
+from actiondbg.kernels.profiling.profiler import TimeLimit
 from actiondbg.kernels.results.entry import entries_of
 from actiondbg.kernels.results.report_files import ReportFiles, parse_tags
 from actiondbg.kernels.sweep.settings import SweepSettings
@@ -48,9 +48,8 @@ from actiondbg.kernels.sweep.settings import SweepSettings
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from actiondbg.kernels.model.dispatch import Dispatch
-    from actiondbg.kernels.model.operation import Operation
-    from actiondbg.kernels.results.row import Row
+    from actiondbg.kernels.model import Dispatch, Operation
+    from actiondbg.kernels.results.entry import Row
     from actiondbg.kernels.verification.verifier import DispatchVerifier
 
 UNDECIDED = 1  # exit code

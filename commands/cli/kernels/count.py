@@ -167,7 +167,7 @@ def _report(
     cost = cost_of(read_calls(folder), selection)
     cost.calls.notes[:0] = notes
     if options.csv is not None:
-        from actiondbg.kernels.counting.csv_files import write_csv_files
+        from actiondbg.kernels.counting.measurement import write_csv_files
 
         with writing(options.csv):
             write_csv_files(cost.calls, options.csv)

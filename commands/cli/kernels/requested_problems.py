@@ -11,12 +11,12 @@ from actiondbg.commands.cli.kernels.options import OperationOptions, ProblemOpti
 from actiondbg.commands.interpreter.options import changed_fields
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import UsageError
-from actiondbg.kernels.model.configuration import Configuration
-from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.model import Configuration, Operation
 from actiondbg.kernels.operations.registry import SPLIT_K_ALIASES, find_kind, kind_names
-from actiondbg.kernels.problems.problem import parse_range, problem_operations
-from actiondbg.kernels.problems.problem_file import (
+from actiondbg.kernels.problems.problem import (
     parameters_name,
+    parse_range,
+    problem_operations,
     read_configurations,
     read_problems,
 )

@@ -25,15 +25,15 @@ from actiondbg.commands.render.kernels.search import SearchDisplay, search_objec
 from actiondbg.commands.render.terminal.output import print_notice, print_result
 from actiondbg.errors import UsageError
 from actiondbg.kernels.generated.layout import GeneratedFolder
-from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.model import Dispatch
 from actiondbg.kernels.providers.registry import make_provider
 from actiondbg.kernels.search.api import search, search_log
 from actiondbg.kernels.search.samplers import SamplerName
-from actiondbg.kernels.sweep.selection import DispatchFilter
+from actiondbg.kernels.sweep.generation import DispatchFilter
 from actiondbg.kernels.sweep.settings import SweepSettings
 
 if TYPE_CHECKING:
-    from actiondbg.kernels.model.operation import Operation
+    from actiondbg.kernels.model import Operation
     from actiondbg.kernels.providers.provider import Provider
     from actiondbg.kernels.search.search import SearchResult
 

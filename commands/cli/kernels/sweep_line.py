@@ -36,14 +36,12 @@ from actiondbg.commands.render.terminal.output import print_notice, print_result
 from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.kernels.generated.layout import GeneratedFolder
 from actiondbg.kernels.kernels import Kernels
-from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.model import Dispatch
 from actiondbg.kernels.providers.provider import ProviderSettings
 from actiondbg.kernels.providers.registry import provider_name
-from actiondbg.kernels.results.entry import entries_of
+from actiondbg.kernels.results.entry import Row, entries_of
 from actiondbg.kernels.results.report_files import ReportFiles, parse_tags
-from actiondbg.kernels.results.row import Row
-from actiondbg.kernels.sweep.generation import PlannedDispatches
-from actiondbg.kernels.sweep.selection import DispatchFilter
+from actiondbg.kernels.sweep.generation import DispatchFilter, PlannedDispatches
 from actiondbg.kernels.sweep.settings import SweepSettings
 from actiondbg.kernels.sweep.sweep import Report, Sweep, SweepProgress
 from actiondbg.statistics.event_probe import choose_available

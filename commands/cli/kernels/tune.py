@@ -15,7 +15,7 @@ from actiondbg.commands.interpreter.values import positive
 from actiondbg.commands.render.kernels.search import SearchDisplay
 from actiondbg.commands.render.kernels.tuning import tuning_object, tuning_text
 from actiondbg.commands.render.terminal.output import print_notice, print_result
-from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.model import Operation
 from actiondbg.kernels.search.search import SearchProgress
 from actiondbg.kernels.sweep.settings import SweepSettings
 from actiondbg.kernels.tuning.tuner import ModelTuner, TuneSettings

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-from actiondbg.kernels.model.configuration import Configuration, Parameter
+from actiondbg.kernels.model import Configuration, Parameter
 from actiondbg.kernels.providers.iree.lowering import Lowering
-from actiondbg.kernels.providers.iree.target import Target, target_of
 from actiondbg.kernels.providers.iree.tiling import Tiling
+from actiondbg.kernels.providers.iree.toolchain import Target, target_of
 
 PROVIDER = "iree"
 LEVELS = ("distribution", "cache_parallel", "vector_common_parallel", "vector_reduction")

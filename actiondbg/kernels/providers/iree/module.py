@@ -11,9 +11,8 @@ import numpy
 
 from actiondbg.kernels.errors import KernelError, NotRunnable
 from actiondbg.kernels.execution.kernel import KernelBinary, LoadedKernel
-from actiondbg.kernels.model.element_type import ElementType
-from actiondbg.kernels.model.tensor import Tensor
-from actiondbg.kernels.providers.iree.empty_call import EMPTY_CALL
+from actiondbg.kernels.model import ElementType, Tensor
+from actiondbg.kernels.providers.iree.programs import EMPTY_CALL
 
 if TYPE_CHECKING:
     import numpy as np

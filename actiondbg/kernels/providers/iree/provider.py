@@ -8,10 +8,8 @@ from typing import ClassVar
 
 from actiondbg.kernels.errors import CompileError
 from actiondbg.kernels.execution.kernel import KernelBinary
-from actiondbg.kernels.model.configuration import Configuration, Parameter
-from actiondbg.kernels.model.dispatch import Dispatch
-from actiondbg.kernels.model.operation import Operation
-from actiondbg.kernels.providers.iree import catalog, configurations, obstacles
+from actiondbg.kernels.model import Configuration, Dispatch, Operation, Parameter
+from actiondbg.kernels.providers.iree import catalog, configurations
 from actiondbg.kernels.providers.iree.configurations import (
     applied_by,
     flags_of,
@@ -19,16 +17,20 @@ from actiondbg.kernels.providers.iree.configurations import (
     own_flags,
     slices_of,
 )
-from actiondbg.kernels.providers.iree.empty_call import empty_call
 from actiondbg.kernels.providers.iree.lowering import (
     Lowering,
     find_root,
     read_lowerings,
     replace_lowering,
 )
-from actiondbg.kernels.providers.iree.root import root_loops
-from actiondbg.kernels.providers.iree.target import cpu_identity, make_target, target_of
-from actiondbg.kernels.providers.iree.toolchain import Toolchain
+from actiondbg.kernels.providers.iree.programs import empty_call
+from actiondbg.kernels.providers.iree.tiling import root_loops
+from actiondbg.kernels.providers.iree.toolchain import (
+    Toolchain,
+    cpu_identity,
+    make_target,
+    target_of,
+)
 from actiondbg.kernels.providers.provider import (
     CONFIGURED,
     Applied,
@@ -68,7 +70,7 @@ class IreeProvider(Provider):
         return catalog.predefined(operation, self._target)
 
     def obstacle(self, dispatch: Dispatch) -> str | None:
-        return obstacles.find_obstacle(dispatch)
+        return catalog.find_obstacle(dispatch)
 
     def source(self, dispatch: Dispatch) -> str:
         lowering = lowering_of(dispatch.configuration)

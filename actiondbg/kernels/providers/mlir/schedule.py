@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from actiondbg.kernels.model.configuration import Configuration, Parameter
-from actiondbg.kernels.model.operation import Loop, Operation
+from actiondbg.kernels.model import Configuration, Loop, Operation, Parameter
 from actiondbg.kernels.providers.mlir.toolchain import Toolchain
 
 ROOT = "kernel_root"  # the attribute of the root operation, until a schedule replaced it
@@ -432,6 +431,14 @@ def has_windows(body: str) -> bool:
         re.search(r"\blinalg\.(conv|depthwise|pooling)_", body)
         or re.search(r"affine_map<[^>]*-> \([^)>]*\+", body)
     )
+
+
+def has_bits(body: str) -> bool:
+    """Return whether there are tensors of i1.
+
+    MLIR stores the elements of a vector of i1 as bits, and single ones as bytes.
+    """
+    return "xi1>" in body
 
 
 def _row_matcher(rank: int) -> str:

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from actiondbg.kernels.counting.calls import CountsUnreadable, Function, has_counts, read_calls
-from actiondbg.kernels.counting.csv_files import COLUMNS, write_csv_files
-from actiondbg.kernels.counting.measurement import nodes_of_cpus
+from actiondbg.kernels.counting.measurement import COLUMNS, nodes_of_cpus, write_csv_files
 from actiondbg.lineage.performance.profiles.file import read_profile
 from tests.fakes.counts import write_process, write_thread
 

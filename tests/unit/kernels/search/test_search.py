@@ -11,8 +11,7 @@ import pytest
 
 from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.kernels.errors import KernelError
-from actiondbg.kernels.model.configuration import Configuration
-from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.model import Configuration, Dispatch
 from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.search import samplers
 from actiondbg.kernels.search.search import (

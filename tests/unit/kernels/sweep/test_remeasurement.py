@@ -10,8 +10,7 @@ from actiondbg.kernels.execution.kernel import KernelBinary
 from actiondbg.kernels.generated.compiled_state import CompiledState
 from actiondbg.kernels.generated.layout import GeneratedFolder
 from actiondbg.kernels.generated.manifest import add_to_manifest
-from actiondbg.kernels.model.configuration import Configuration
-from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.model import Configuration, Dispatch
 from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.results.comparison import Change, compare

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from actiondbg.kernels.generated.layout import GeneratedFolder
-from actiondbg.kernels.generated.manifest import read_manifest
+from actiondbg.kernels.generated import GeneratedFolder, read_manifest
 from actiondbg.kernels.model import Configuration, Dispatch, Operation
 from actiondbg.kernels.providers.provider import Provider, ProviderSettings
 from actiondbg.kernels.providers.registry import make_provider

@@ -10,8 +10,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-import msgspec
-
 from actiondbg.bisection.api import bisect
 from actiondbg.bisection.oracles.oracle import Crash, Diagnostic, Oracle
 from actiondbg.bisection.progress import Progress
@@ -21,8 +19,7 @@ from actiondbg.bisection.verdict import Mode
 from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.kernels.bisection.culprit import BisectedKernel, KernelCulprit, kernel_culprit
 from actiondbg.kernels.bisection.oracle import KernelJudge, KernelOracle, WrongKernel, write_kernel
-from actiondbg.kernels.generated.layout import CONFIGURED, GeneratedFolder
-from actiondbg.kernels.generated.plain_data import from_json, to_json
+from actiondbg.kernels.generated import CONFIGURED, GeneratedFolder, read_json, to_json
 from actiondbg.kernels.model import Dispatch
 from actiondbg.kernels.profiling.profiler import TimeLimit
 from actiondbg.kernels.providers.provider import Provider, StepwiseProvider
@@ -120,11 +117,12 @@ def bisect_dispatch(
 
     with locked(folder / LOCK):
         write_kernel(folder / KERNEL, kernel)
-        stored = StoredCulprit(folder, mode)
-        culprit = stored.read()
-        if culprit is None:
-            culprit = kernel_culprit(_find(run, folder / REPORT, verdict))
-            stored.write(culprit)
+        key = _culprit_key(folder, mode)
+        stored = read_json(folder / CULPRIT, _StoredCulprit)
+        if stored is not None and stored.key == key and stored.has_report:
+            return stored.culprit
+        culprit = kernel_culprit(_find(run, folder / REPORT, verdict))
+        write_whole(folder / CULPRIT, to_json(_StoredCulprit(key, culprit)))
     return culprit
 
 
@@ -176,35 +174,23 @@ def _continued(run: _Run, output: Path) -> Result:
     return run(output)
 
 
-class StoredCulprit:
+@dataclass(frozen=True)
+class _StoredCulprit:
     """The culprit of a dispatch, in ``culprit.json``: of one kernel, source and actiondbg."""
 
-    def __init__(self, folder: Path, mode: Mode) -> None:
-        self._path = folder / CULPRIT
-        digest = hashlib.sha256(f"{VERSION} {mode}".encode())
-        for name in (CONFIGURED, KERNEL):
-            digest.update((folder / name).read_bytes())
-        self._key = digest.hexdigest()
-
-    def read(self) -> KernelCulprit | None:
-        """Return the culprit; None if there is none of this kernel, or its report is missing."""
-        try:
-            stored = from_json(self._path.read_bytes(), _Stored)
-        except (FileNotFoundError, msgspec.DecodeError):
-            return None
-        folder = stored.culprit.folder
-        if stored.key != self._key or (folder is not None and not folder.is_dir()):
-            return None
-        return stored.culprit
-
-    def write(self, culprit: KernelCulprit) -> None:
-        write_whole(self._path, to_json(_Stored(self._key, culprit)))
-
-
-@dataclass(frozen=True)
-class _Stored:
     key: str
     culprit: KernelCulprit
+
+    @property
+    def has_report(self) -> bool:
+        return self.culprit.folder is None or self.culprit.folder.is_dir()
+
+
+def _culprit_key(folder: Path, mode: Mode) -> str:
+    digest = hashlib.sha256(f"{VERSION} {mode}".encode())
+    for name in (CONFIGURED, KERNEL):
+        digest.update((folder / name).read_bytes())
+    return digest.hexdigest()
 
 
 class RowBisector:

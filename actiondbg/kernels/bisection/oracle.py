@@ -15,7 +15,7 @@ from actiondbg.bisection.oracles.oracle import Command, OracleSetup, shortened
 from actiondbg.bisection.verdict import Judgement
 from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.kernels.errors import CompileError
-from actiondbg.kernels.generated.plain_data import from_json, to_json
+from actiondbg.kernels.generated import from_json, to_json
 from actiondbg.kernels.model import Configuration, Dispatch
 from actiondbg.kernels.operations.registry import find_kind
 from actiondbg.kernels.profiling.profiler import TimeLimit

@@ -4,43 +4,44 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from actiondbg.errors import ActiondbgError
 from actiondbg.kernels.results.entry import Compilation, Entry, Verification
 from actiondbg.support.counts import counted
 
-_T = TypeVar("_T")
 Value = str | int | float | None
-Groups = tuple[list[str], list[str], list[str], list[str]]
 
-# The borders of the groups of columns that differ from report to report.
+# The borders of the columns that differ from report to report.
 PROVIDER, CONFIGURATION, VERIFICATION = "Provider", "Configuration", "Verification"
 _EVENT = "event:"  # before the name of an event, in the last columns
 _BETWEEN = " | "  # the first wrong elements in one cell
 _LARGEST_CELL = 1 << 24  # of a map of wrong elements
+_RECORDS = {"verification": Verification, "compilation": Compilation}
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column that all reports have.
+    """A column of a report.
 
     Attributes:
         name: in the header.
         value: of an entry.
-        field: of an entry, or of its compilation or verification, that has the value; "" if it
-            follows from other columns: then it is not read back.
+        field: of an entry, or ``mapping.key`` or ``record.field`` of what an entry has, that has
+            the value; "" if it follows from other columns: then it is not read back.
         read: returns the field's value of a cell.
+        prefix: of the name, where names are unique and another column has this one.
     """
 
     name: str
     value: Callable[[Entry], Value]
     field: str = ""
     read: Callable[[str], object] = str
+    prefix: str = ""
 
 
 def _stored(name: str, field: str = "", read: Callable[[str], object] = str) -> Column:
@@ -134,121 +135,106 @@ COLUMNS = (
 )
 _NEEDED = frozenset({VERIFICATION, "dispatch", "kind", "operation", "repetitions_s"})
 FIXED = (PROVIDER, CONFIGURATION, *(column.name for column in COLUMNS))
+_PREFIXES = {"tags": "tag_", "parameters": "config_"}
 
 
-def groups_of(entries: Sequence[Entry]) -> Groups:
-    """Return the names of tags, arguments, parameters and events of all entries, each once."""
+def _keyed(mapping: str, keys: Iterable[str]) -> Iterator[Column]:
+    """Yield a column for each key of a mapping of entries."""
+    for key in keys:
 
-    def names(group: Callable[[Entry], Mapping[str, object]]) -> list[str]:
-        return list(dict.fromkeys(name for entry in entries for name in group(entry)))
+        def value(entry: Entry, key: str = key) -> Value:
+            return getattr(entry, mapping).get(key)
 
-    return (
-        names(lambda entry: entry.tags),
-        names(lambda entry: entry.arguments),
-        names(lambda entry: entry.parameters),
-        names(lambda entry: entry.counts),
-    )
-
-
-def header_of(groups: Groups) -> list[str]:
-    """Return the names of the columns; a name can be that of an argument and of a parameter."""
-    tags, arguments, parameters, events = groups
-    last = last_columns(events)
-    return [*tags, PROVIDER, *arguments, CONFIGURATION, *parameters, *last]
+        field, prefix = f"{mapping}.{key}", _PREFIXES.get(mapping, "")
+        if mapping == "counts":
+            yield Column(f"{_EVENT}{key}", value, field, _number)
+        else:
+            yield Column(key, value, field, prefix=prefix)
 
 
-def last_columns(events: Sequence[str]) -> list[str]:
-    """Return the names of the columns that all reports have, and those of events."""
-    return [*(column.name for column in COLUMNS), *(f"{_EVENT}{name}" for name in events)]
-
-
-def values_of(entry: Entry, groups: Groups) -> list[Value]:
-    """Return the values of an entry, in the order of the header."""
-    tags, arguments, parameters, events = groups
+def _columns(
+    tags: Iterable[str], arguments: Iterable[str], parameters: Iterable[str]
+) -> list[Column]:
+    """Return the columns before those that all reports have."""
     return [
-        *(entry.tags.get(name) for name in tags),
-        entry.provider,
-        *(entry.arguments.get(name) for name in arguments),
-        entry.configuration,
-        *(entry.parameters.get(name) for name in parameters),
-        *(column.value(entry) for column in COLUMNS),
-        *(entry.counts.get(name) for name in events),
+        *_keyed("tags", tags),
+        _stored(PROVIDER, "provider"),
+        *_keyed("arguments", arguments),
+        _stored(CONFIGURATION, "configuration"),
+        *_keyed("parameters", parameters),
     ]
 
 
-def split_header(header: Sequence[str]) -> Groups | None:
-    """Return the groups of a header, or None if it is not that of a report.
+def columns_of(entries: Sequence[Entry]) -> list[Column]:
+    """Return the columns of entries; those of different kinds have the union of their columns."""
 
-    Another version of actiondbg may lack columns, or have further ones.
+    def keys(mapping: str) -> dict[str, None]:
+        return dict.fromkeys(key for entry in entries for key in getattr(entry, mapping))
+
+    first = _columns(keys("tags"), keys("arguments"), keys("parameters"))
+    return [*first, *COLUMNS, *_keyed("counts", keys("counts"))]
+
+
+def _columns_in(header: Sequence[str]) -> list[Column] | None:
+    """Return the columns of a header, or None if it is not that of a report.
+
+    Another version of actiondbg may lack columns, which are the last ones here, or have further
+    ones.
     """
     names = list(header)
-    if names.count(PROVIDER) != 1 or names.count(CONFIGURATION) != 1:
+    if names.count(PROVIDER) != 1 or names.count(CONFIGURATION) != 1 or VERIFICATION not in names:
         return None
-    if VERIFICATION not in names or not set(names[names.index(VERIFICATION) :]) >= _NEEDED:
+    last = names.index(VERIFICATION)
+    first, second = names.index(PROVIDER), names.index(CONFIGURATION)
+    if not first < second < last or not set(names[last:]) >= _NEEDED:
         return None
-    free = names[: names.index(VERIFICATION)]
-    if PROVIDER not in free or CONFIGURATION not in free:
-        return None
-    first, second = free.index(PROVIDER), free.index(CONFIGURATION)
-    if second < first:
-        return None
-    events = [name.removeprefix(_EVENT) for name in names if name.startswith(_EVENT)]
-    return free[:first], free[first + 1 : second], free[second + 1 :], events
+    found = _columns(names[:first], names[first + 1 : second], names[second + 1 : last])
+    known = {column.name: column for column in COLUMNS}
+    for name in names[last:]:
+        if name.startswith(_EVENT):
+            found += _keyed("counts", [name.removeprefix(_EVENT)])
+        else:
+            found.append(known.pop(name, None) or Column(name, lambda _: None))
+    return [*found, *known.values()]
 
 
-def entry_from(cells: Sequence[str], header: Sequence[str], groups: Groups) -> Entry:
+def _entry(cells: Sequence[str], columns: Sequence[Column]) -> Entry:
     """Return the entry of the cells of a line; what its version lacks is empty.
 
     Raises:
         ActiondbgError: a cell is not a number; the message begins with the column.
     """
-    tags, arguments, parameters, events = groups
-    rest = iter(cells)
-
-    def given(names: Sequence[str]) -> dict[str, str]:
-        pairs = [(name, next(rest)) for name in names]
-        return {name: cell for name, cell in pairs if cell}
-
-    tag_cells, provider = given(tags), next(rest)
-    argument_cells, configuration = given(arguments), next(rest)
-    parameter_cells = given(parameters)
-    names = header[header.index(VERIFICATION) :]
-    fixed = dict(zip(names, rest, strict=True))
-    fields: dict[str, dict[str, Any]] = {"": {}, "compilation": {}, "verification": {}}
-    for column in COLUMNS:
-        if column.field:
-            owner, _, field = column.field.rpartition(".")
-            fields[owner][field] = _read(column.name, fixed.get(column.name, ""), column.read)
-    counts = {name: _read(f"{_EVENT}{name}", fixed[f"{_EVENT}{name}"], _number) for name in events}
-    return Entry(
-        provider=provider,
-        configuration=configuration,
-        arguments=argument_cells,
-        parameters=parameter_cells,
-        tags=tag_cells,
-        counts={name: count for name, count in counts.items() if count is not None},
-        verification=Verification(**fields["verification"]),
-        compilation=Compilation(**fields["compilation"]),
-        **fields[""],
-    )
+    fields: dict[str, Any] = {}
+    padded = [*cells, *[""] * (len(columns) - len(cells))]
+    for column, cell in zip(columns, padded, strict=True):
+        if not column.field:
+            continue
+        owner, _, key = column.field.partition(".")
+        value = _read(column, cell)
+        if not key:
+            fields[owner] = value
+        elif owner in _RECORDS or value not in ("", None):
+            fields.setdefault(owner, {})[key] = value
+    return Entry(**fields | {name: kind(**fields[name]) for name, kind in _RECORDS.items()})
 
 
-def _read(name: str, cell: str, read: Callable[[str], _T]) -> _T:
+def _read(column: Column, cell: str) -> object:
     try:
-        return read(cell)
+        return column.read(cell)
     except ValueError:
-        kind = "an integer" if read is _integer else "a number"
-        raise ActiondbgError(f"column {name!r}: {cell!r} is not {kind}") from None
+        kind = "an integer" if column.read is _integer else "a number"
+        raise ActiondbgError(f"column {column.name!r}: {cell!r} is not {kind}") from None
 
 
 def to_csv(entries: Sequence[Entry]) -> str:
-    """Return a report as CSV; entries of different kinds have the union of their columns."""
-    groups = groups_of(entries)
+    """Return a report as CSV; see ``columns_of``."""
+    columns = columns_of(entries)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header_of(groups))
+    writer.writerow([column.name for column in columns])
     for entry in entries:
-        writer.writerow(["" if cell is None else cell for cell in values_of(entry, groups)])
+        cells = (column.value(entry) for column in columns)
+        writer.writerow(["" if cell is None else cell for cell in cells])
     return text.getvalue()
 
 
@@ -267,30 +253,29 @@ def read_csv(path: Path) -> list[Entry]:
     reader = csv.reader(io.StringIO(text, newline=""))
     try:
         header = next(reader, list[str]())
-        groups = split_header(header)
-        if groups is None:
+        columns = _columns_in(header)
+        if columns is None:
             raise ActiondbgError(
                 f"{str(path)!r} is not a report of actiondbg kernels: its columns are "
                 f"{_shown(header)}; name a CSV file that --output wrote."
             )
-        return [_entry(path, reader.line_num, cells, groups, header) for cells in reader if cells]
+        entries: list[Entry] = []
+        for cells in filter(None, reader):
+            place = f"{str(path)!r}, line {reader.line_num}"
+            if len(cells) != len(header):
+                raise ActiondbgError(
+                    f"{place}: {counted(len(cells), 'cell')}, but the header has "
+                    f"{counted(len(header), 'column')}."
+                )
+            try:
+                entries.append(_entry(cells, columns))
+            except ActiondbgError as error:
+                raise ActiondbgError(f"{place}, {error}.") from error
+        return entries
     except csv.Error as error:
         raise ActiondbgError(f"{str(path)!r}, line {reader.line_num}: {error}.") from error
     finally:
         csv.field_size_limit(limit)
-
-
-def _entry(path: Path, line: int, cells: list[str], groups: Groups, header: list[str]) -> Entry:
-    place = f"{str(path)!r}, line {line}"
-    if len(cells) != len(header):
-        raise ActiondbgError(
-            f"{place}: {counted(len(cells), 'cell')}, but the header has "
-            f"{counted(len(header), 'column')}."
-        )
-    try:
-        return entry_from(cells, header, groups)
-    except ActiondbgError as error:
-        raise ActiondbgError(f"{place}, {error}.") from error
 
 
 def _shown(header: Sequence[str]) -> str:

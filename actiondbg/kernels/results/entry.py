@@ -244,7 +244,6 @@ def _percent(value: float | None, of: float | None) -> float | None:
 def entry_of(row: Row) -> Entry:
     """Return a row as a line of a report."""
     operation, configuration = row.dispatch.operation, row.dispatch.configuration
-    profile = row.profile or Profile(())
     return Entry(
         dispatch=row.dispatch.name,
         kind=operation.kind,
@@ -256,13 +255,7 @@ def entry_of(row: Row) -> Entry:
         tags=dict(row.tags),
         flops=operation.flops,
         bytes=operation.bytes,
-        seconds=profile.seconds,
-        switches=profile.switches,
-        confirmed=profile.confirmed,
-        call_seconds=profile.call_seconds,
-        counts=profile.counts,
-        peak_gflops=profile.peak_gflops,
-        peak_bandwidth=profile.peak_bandwidth,
+        **vars(row.profile or Profile(())),
         verification=row.verification or _NOT_VERIFIED,
         compilation=row.compilation or _NOT_COMPILED,
         culprit=row.culprit,

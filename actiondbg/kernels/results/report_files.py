@@ -11,18 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from actiondbg.errors import ActiondbgError, UsageError
-from actiondbg.kernels.results.csv_file import (
-    CONFIGURATION,
-    FIXED,
-    PROVIDER,
-    Groups,
-    Value,
-    groups_of,
-    last_columns,
-    read_csv,
-    to_csv,
-    values_of,
-)
+from actiondbg.kernels.results.csv_file import FIXED, Column, Value, columns_of, read_csv, to_csv
 from actiondbg.kernels.results.entry import Entry
 from actiondbg.kernels.results.weights import HEAD, TEXT, TITLE, model_weights
 from actiondbg.kernels.results.words import (
@@ -109,33 +98,26 @@ def to_parquet(entries: Sequence[Entry]) -> bytes:
     """
     check_parquet()
     arrow: Any = import_module("pyarrow")
-    groups = groups_of(entries)
-    rows = [values_of(entry, groups) for entry in entries]
-    columns: dict[str, Any] = {}
-    for index, name in enumerate(_unique_names(groups)):
-        columns[name] = arrow.array(_typed([row[index] for row in rows]))
+    columns = columns_of(entries)
+    arrays: dict[str, Any] = {
+        name: arrow.array(_typed([column.value(entry) for entry in entries]))
+        for name, column in zip(_unique_names(columns), columns, strict=True)
+    }
     seconds = [list(entry.seconds) for entry in entries]
-    columns[_LISTS] = arrow.array(seconds, arrow.list_(arrow.float64()))
+    arrays[_LISTS] = arrow.array(seconds, arrow.list_(arrow.float64()))
     sink = arrow.BufferOutputStream()
-    import_module("pyarrow.parquet").write_table(arrow.table(columns), sink)
+    import_module("pyarrow.parquet").write_table(arrow.table(arrays), sink)
     return sink.getvalue().to_pybytes()
 
 
-def _unique_names(groups: Groups) -> list[str]:
+def _unique_names(columns: Sequence[Column]) -> list[str]:
     """Return the header; a tag or a parameter that is named as another column gets a prefix."""
-    tags, arguments, parameters, events = groups
-    fixed = last_columns(events)
-    taken = {PROVIDER, CONFIGURATION, *fixed, *arguments}
-    tag_names = _prefixed(tags, "tag_", taken)
-    parameter_names = _prefixed(parameters, "config_", taken)
-    return [*tag_names, PROVIDER, *arguments, CONFIGURATION, *parameter_names, *fixed]
-
-
-def _prefixed(names: Sequence[str], prefix: str, taken: set[str]) -> list[str]:
+    taken = {column.name for column in columns if not column.prefix}
     chosen: list[str] = []
-    for name in names:
-        while name in taken:
-            name = f"{prefix}{name}"
+    for column in columns:
+        name = column.name
+        while column.prefix and name in taken:
+            name = f"{column.prefix}{name}"
         taken.add(name)
         chosen.append(name)
     return chosen

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from actiondbg.errors import ActiondbgError
 from actiondbg.kernels.errors import KernelError
-from actiondbg.kernels.generated.layout import GeneratedFolder
+from actiondbg.kernels.generated import GeneratedFolder
 from actiondbg.kernels.model import Dispatch, Operation, Parameter
 from actiondbg.kernels.providers.provider import Provider
 from actiondbg.kernels.providers.registry import make_provider

@@ -12,7 +12,7 @@ from typing import Literal
 
 from actiondbg.errors import UsageError
 from actiondbg.kernels.errors import KernelError
-from actiondbg.kernels.generated.layout import CONFIGURED, GeneratedFolder
+from actiondbg.kernels.generated import CONFIGURED, GeneratedFolder
 from actiondbg.kernels.model import Configuration, Dispatch, Operation, Parameter
 from actiondbg.kernels.profiling.profiler import Profiler
 from actiondbg.kernels.providers.provider import Provider

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from actiondbg.errors import FileNotWritten
-from actiondbg.kernels.generated.plain_data import from_json
+from actiondbg.kernels.generated import from_json
 from actiondbg.kernels.model import Configuration, Parameter
 from actiondbg.kernels.results.entry import Verdict
 from actiondbg.support.atomic_write import create_free, write_whole

@@ -11,8 +11,13 @@ from typing import cast
 
 from actiondbg.errors import ActiondbgError
 from actiondbg.kernels.errors import CompileError
-from actiondbg.kernels.generated.compiled_state import CompiledState, compilation_key, with_paths
-from actiondbg.kernels.generated.layout import CONFIGURED, GeneratedFolder
+from actiondbg.kernels.generated import (
+    CONFIGURED,
+    CompiledState,
+    GeneratedFolder,
+    compilation_key,
+    with_paths,
+)
 from actiondbg.kernels.model import Dispatch
 from actiondbg.kernels.providers.provider import CompiledKernel, Provider
 from actiondbg.kernels.providers.steps import LOG, CompilationSteps

@@ -9,8 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from actiondbg.errors import UsageError
-from actiondbg.kernels.generated.layout import GeneratedFolder
-from actiondbg.kernels.generated.manifest import add_to_manifest
+from actiondbg.kernels.generated import GeneratedFolder, add_to_manifest
 from actiondbg.kernels.model import Configuration, Dispatch, Operation
 from actiondbg.kernels.providers.provider import Provider
 from actiondbg.support.atomic_write import write_whole

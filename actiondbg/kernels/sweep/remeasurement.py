@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from actiondbg.kernels.generated.compiled_state import StoredKernel, stored_kernel
-from actiondbg.kernels.generated.layout import GeneratedFolder
-from actiondbg.kernels.generated.manifest import read_manifest
+from actiondbg.kernels.generated import GeneratedFolder, StoredKernel, read_manifest, stored_kernel
 from actiondbg.kernels.model import Dispatch
 from actiondbg.kernels.profiling.profiler import Profiler, StartKernel
 from actiondbg.kernels.results.entry import Entry, Profile

@@ -12,7 +12,7 @@ from threading import Event
 from actiondbg.kernels.bisection.dispatch_bisection import RowBisector, can_be_bisected
 from actiondbg.kernels.errors import PeaksUnknown
 from actiondbg.kernels.execution.kernel_process import SERVERS, KernelProcess
-from actiondbg.kernels.generated.layout import GeneratedFolder
+from actiondbg.kernels.generated import GeneratedFolder
 from actiondbg.kernels.model import Dispatch
 from actiondbg.kernels.profiling.peaks import MachinePeaks, machine_peaks
 from actiondbg.kernels.profiling.profiler import Kernel, Profiler, StartKernel, TimedVerifier

@@ -11,7 +11,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from actiondbg.kernels.generated.layout import GeneratedFolder
+from actiondbg.kernels.generated import GeneratedFolder
 from actiondbg.kernels.model import ROUNDING_FACTOR, Operation
 from actiondbg.kernels.packages import np
 from actiondbg.kernels.verification.expectation import Expectation, expected_results

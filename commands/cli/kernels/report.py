@@ -18,7 +18,7 @@ from actiondbg.commands.render.kernels.rows import (
 from actiondbg.commands.render.terminal.output import print_notice, print_result, terminal_width
 from actiondbg.errors import UsageError
 from actiondbg.kernels.execution.kernel_process import KernelProcess
-from actiondbg.kernels.generated.layout import GeneratedFolder
+from actiondbg.kernels.generated import GeneratedFolder
 from actiondbg.kernels.results.comparison import Comparison, compare
 from actiondbg.kernels.results.csv_file import read_csv
 from actiondbg.kernels.results.entry import Entry

@@ -24,7 +24,7 @@ from actiondbg.commands.interpreter.values import seconds as positive_seconds
 from actiondbg.commands.render.kernels.search import SearchDisplay, search_object, search_text
 from actiondbg.commands.render.terminal.output import print_notice, print_result
 from actiondbg.errors import UsageError
-from actiondbg.kernels.generated.layout import GeneratedFolder
+from actiondbg.kernels.generated import GeneratedFolder
 from actiondbg.kernels.model import Dispatch
 from actiondbg.kernels.providers.registry import make_provider
 from actiondbg.kernels.search.api import search, search_log

@@ -34,7 +34,7 @@ from actiondbg.commands.cli.line_parser import LineParser
 from actiondbg.commands.render.kernels.rows import report_lines, report_object
 from actiondbg.commands.render.terminal.output import print_notice, print_result, terminal_width
 from actiondbg.errors import ActiondbgError, UsageError
-from actiondbg.kernels.generated.layout import GeneratedFolder
+from actiondbg.kernels.generated import GeneratedFolder
 from actiondbg.kernels.kernels import Kernels
 from actiondbg.kernels.model import Dispatch
 from actiondbg.kernels.providers.provider import ProviderSettings

@@ -18,7 +18,7 @@ from actiondbg.commands.render.terminal.output import print_notice, print_result
 from actiondbg.kernels.model import Operation
 from actiondbg.kernels.search.search import SearchProgress
 from actiondbg.kernels.sweep.settings import SweepSettings
-from actiondbg.kernels.tuning.tuner import ModelTuner, TuneSettings
+from actiondbg.kernels.tuning import ModelTuner, TuneSettings
 
 _EPILOG = """\
 examples:

@@ -6,7 +6,7 @@ from statistics import median
 
 from actiondbg.commands.render.tables import aligned
 from actiondbg.kernels.results.words import milliseconds
-from actiondbg.kernels.tuning.tuner import TunedOperation, TuningResult
+from actiondbg.kernels.tuning import TunedOperation, TuningResult
 from actiondbg.support.counts import counted
 
 _HEAD = ("share", "count", "default ms", "tuned ms", "speed-up", "operation", "configuration")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from actiondbg.kernels.execution.kernel import KernelBinary
-from actiondbg.kernels.generated.layout import CONFIGURED
+from actiondbg.kernels.generated import CONFIGURED
 from actiondbg.kernels.model import Configuration, Dispatch, Operation
 from actiondbg.kernels.providers.provider import CompiledKernel, Provider
 from actiondbg.kernels.providers.steps import CompilationSteps

@@ -22,7 +22,7 @@ from actiondbg.kernels.bisection.dispatch_bisection import (
 )
 from actiondbg.kernels.bisection.random_pipelines import random_dispatches, small_operations
 from actiondbg.kernels.errors import CompileError
-from actiondbg.kernels.generated.layout import GeneratedFolder
+from actiondbg.kernels.generated import GeneratedFolder
 from actiondbg.kernels.kernels import Kernels
 from actiondbg.kernels.model import Configuration, Dispatch, Operation
 from actiondbg.kernels.operations.generic import Reduction

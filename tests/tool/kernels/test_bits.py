@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from actiondbg.errors import UsageError
-from actiondbg.kernels.generated.layout import GeneratedFolder
+from actiondbg.kernels.generated import GeneratedFolder
 from actiondbg.kernels.kernels import Kernels
 from actiondbg.kernels.model import ElementType
 from actiondbg.kernels.operations.matmul import Matmul

@@ -10,7 +10,7 @@ import pytest
 
 from actiondbg.kernels.errors import ProviderMissing
 from actiondbg.kernels.execution.kernel_process import KernelProcess
-from actiondbg.kernels.generated.layout import GeneratedFolder
+from actiondbg.kernels.generated import GeneratedFolder
 from actiondbg.kernels.kernels import Kernels
 from actiondbg.kernels.model import Configuration, Dispatch, Operation
 from actiondbg.kernels.operations.generic import Elementwise, Reduction

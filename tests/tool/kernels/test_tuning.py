@@ -24,7 +24,7 @@ from actiondbg.kernels.providers.iree.whole_model import (
 )
 from actiondbg.kernels.providers.provider import ProviderSettings
 from actiondbg.kernels.sweep.settings import SweepSettings
-from actiondbg.kernels.tuning.tuner import ModelTuner, TuneSettings, compare_results
+from actiondbg.kernels.tuning import ModelTuner, TuneSettings, compare_results
 from tests.elements import some
 from tests.paths import COMMAND
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from actiondbg.kernels.generated.layout import GeneratedFolder
+from actiondbg.kernels.generated import GeneratedFolder
 from actiondbg.kernels.model import Configuration, Dispatch, Operation
 from actiondbg.kernels.operations.generic import Reduction
 from actiondbg.kernels.operations.matmul import Matmul

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from actiondbg.errors import ActiondbgError
-from actiondbg.kernels.generated.manifest import add_to_manifest, read_manifest
+from actiondbg.kernels.generated import add_to_manifest, read_manifest
 from actiondbg.kernels.model import Configuration, Dispatch, ElementType
 from actiondbg.kernels.operations.matmul import Matmul
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from actiondbg.errors import UsageError
-from actiondbg.kernels.generated.manifest import add_to_manifest, read_manifest
+from actiondbg.kernels.generated import add_to_manifest, read_manifest
 from actiondbg.kernels.model import Configuration, Dispatch, ElementType, Operation
 from actiondbg.kernels.operations.generic import Elementwise, Reduction
 from actiondbg.kernels.operations.matmul import BatchMatmul, Matmul, MatmulBiasRelu, MatmulSoftmax

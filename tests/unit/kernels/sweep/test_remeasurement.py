@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 
 from actiondbg.kernels.execution.kernel import KernelBinary
-from actiondbg.kernels.generated.compiled_state import CompiledState
-from actiondbg.kernels.generated.layout import GeneratedFolder
-from actiondbg.kernels.generated.manifest import add_to_manifest
+from actiondbg.kernels.generated import CompiledState, GeneratedFolder, add_to_manifest
 from actiondbg.kernels.model import Configuration, Dispatch
 from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.providers.provider import CompiledKernel

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from actiondbg.kernels.bisection.dispatch_bisection import RowBisector
-from actiondbg.kernels.generated.layout import GeneratedFolder
-from actiondbg.kernels.generated.manifest import read_manifest
+from actiondbg.kernels.generated import GeneratedFolder, read_manifest
 from actiondbg.kernels.model import Dispatch
 from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.profiling.profiler import Kernel, Measured, Profiler

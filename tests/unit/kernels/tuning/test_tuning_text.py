@@ -11,7 +11,7 @@ import pytest
 from actiondbg.commands.render.kernels.tuning import tuning_text
 from actiondbg.kernels.model import ElementType, Tensor
 from actiondbg.kernels.results.weights import ModelWeights
-from actiondbg.kernels.tuning.tuner import Agreement, TuningResult, WholeTimes, program_operands
+from actiondbg.kernels.tuning import Agreement, TuningResult, WholeTimes, program_operands
 
 RESULT = TuningResult(
     ModelWeights((), 0),

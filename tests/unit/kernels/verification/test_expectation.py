@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from actiondbg.kernels.errors import KernelError
-from actiondbg.kernels.generated.layout import GeneratedFolder
+from actiondbg.kernels.generated import GeneratedFolder
 from actiondbg.kernels.model import ElementType, Operation, Reference
 from actiondbg.kernels.operations.matmul import Matmul, MatmulSoftmax
 from actiondbg.kernels.verification.expectation import expectation_of, expected_result

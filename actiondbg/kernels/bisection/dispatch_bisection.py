@@ -6,7 +6,7 @@ import hashlib
 import re
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -193,26 +193,22 @@ def _culprit_key(folder: Path, mode: Mode) -> str:
     return digest.hexdigest()
 
 
+@dataclass
 class RowBisector:
-    """Finds the culprits of wrong rows; a bisection that fails is a row without a culprit."""
+    """Finds the culprits of wrong rows; a bisection that fails is a row without a culprit.
 
-    def __init__(
-        self,
-        folder: GeneratedFolder,
-        providers: Mapping[str, Provider],
-        verifier: DispatchVerifier,
-        *,
-        mode: Mode = "first",
-        limit: TimeLimit | None = None,
-        progress: Callable[[Progress], None] | None = None,
-    ) -> None:
-        self.bisected: list[BisectedKernel] = []
-        self._folder = folder
-        self._providers = providers
-        self._verifier = verifier
-        self._mode: Mode = mode
-        self._limit = limit
-        self._progress = progress
+    Attributes:
+        bisected: the kernels so far, with their culprits.
+    """
+
+    folder: GeneratedFolder
+    providers: Mapping[str, Provider]
+    verifier: DispatchVerifier
+    _: KW_ONLY
+    mode: Mode = "first"
+    limit: TimeLimit | None = None
+    progress: Callable[[Progress], None] | None = None
+    bisected: list[BisectedKernel] = field(default_factory=list[BisectedKernel])
 
     def bisect(self, row: Row) -> Row:
         """Return the row with its culprit, and the folder of the report.
@@ -221,9 +217,8 @@ class RowBisector:
             OSError: the folder cannot be written.
         """
         verification = row.verification or Verification("FAILED")
-        verdict = verification.verdict
         culprit = self._culprit(row, verification)
-        self.bisected.append(BisectedKernel(row.dispatch, verdict, culprit))
+        self.bisected.append(BisectedKernel(row.dispatch, verification.verdict, culprit))
         text = culprit.title if culprit.is_found else f"{culprit.title}: {culprit.sentence}"
         return replace(row, culprit=text, culprit_folder=str(culprit.folder or ""))
 
@@ -232,14 +227,14 @@ class RowBisector:
         try:
             return bisect_dispatch(
                 dispatch,
-                self._folder.of_dispatch(dispatch),
-                self._providers[dispatch.configuration.provider],
-                self._verifier,
+                self.folder.of_dispatch(dispatch),
+                self.providers[dispatch.configuration.provider],
+                self.verifier,
                 verdict=verification.verdict,
                 detail=verification.detail,
-                mode=self._mode,
-                limit=self._limit,
-                progress=self._progress,
+                mode=self.mode,
+                limit=self.limit,
+                progress=self.progress,
             )
         except ActiondbgError as error:
             return KernelCulprit("untestable", str(error))

@@ -31,20 +31,7 @@ from actiondbg.errors import ActiondbgError
 from actiondbg.kernels.errors import NotRunnable
 from actiondbg.kernels.execution.buffers import GuardedBuffer, receive, release, share, watch
 from actiondbg.kernels.execution.kernel import KernelBinary, LoadedKernel, TimedCall
-from actiondbg.kernels.execution.messages import (
-    PACKET,
-    READY,
-    START,
-    Count,
-    Load,
-    Open,
-    Problem,
-    Reply,
-    Request,
-    Run,
-    Time,
-    TimeCall,
-)
+from actiondbg.kernels.execution.messages import PACKET, READY, START, Problem, Reply, Request
 from actiondbg.statistics.event_probe import EventGroup
 from actiondbg.statistics.events import Event
 from actiondbg.support.parent_death import adopt_orphans, end_with_parent
@@ -64,14 +51,13 @@ def serve(connection: socket.socket) -> None:
         request = cast(Request, pickle.loads(packet))
         result: numpy.ndarray | None = None
         try:
-            if isinstance(request, Open):
-                kernel = _open(request)
-                reply = Reply()
+            if request.kind == "open":
+                kernel, reply = _open(request), Reply()
             else:
                 assert kernel is not None
                 reply, result = kernel.serve(request, descriptors)
         except Exception as error:
-            reply = Reply(*_problem(error, isinstance(request, Open)))
+            reply = Reply(*_problem(error, request.kind == "open"))
         _send(connection, reply, result)
 
 
@@ -84,27 +70,20 @@ class _Kernel:
         self._inputs: Sequence[numpy.ndarray] = ()
         self._groups: dict[tuple[Event, ...], EventGroup] = {}
 
-    def serve(
-        self, request: Run | Load | Time | TimeCall | Count, descriptors: list[int]
-    ) -> tuple[Reply, numpy.ndarray | None]:
-        match request:
-            case Run():
-                return self._run(receive(descriptors[0], self._binary.inputs))
-            case Load():
-                # Copies of NumPy's own: these get huge pages, as any other program's would.
-                self._inputs = [
-                    each.copy() for each in receive(descriptors[0], self._binary.inputs)
-                ]
-                return Reply(), None
-            case Time(calls):
-                return self._time(calls), None
-            case TimeCall():
-                loaded: object = self._loaded
-                is_timed = isinstance(loaded, TimedCall)
-                return Reply(seconds=loaded.call_seconds(self._inputs) if is_timed else None), None
-
-            case Count(calls, events):
-                return self._count(calls, events), None
+    def serve(self, request: Request, descriptors: list[int]) -> tuple[Reply, numpy.ndarray | None]:
+        if request.kind == "run":
+            return self._run(receive(descriptors[0], self._binary.inputs))
+        if request.kind == "load":
+            # Copies of NumPy's own: these get huge pages, as any other program's would.
+            self._inputs = [each.copy() for each in receive(descriptors[0], self._binary.inputs)]
+            return Reply(), None
+        if request.kind == "time":
+            return self._time(request.calls), None
+        if request.kind == "count":
+            return self._count(request.calls, request.events), None
+        loaded: object = self._loaded
+        is_timed = isinstance(loaded, TimedCall)
+        return Reply(seconds=loaded.call_seconds(self._inputs) if is_timed else None), None
 
     def _count(self, calls: int, events: tuple[Event, ...]) -> Reply:
         """Count events during calls; none if the kernel does not run in this thread."""
@@ -149,8 +128,9 @@ class _Kernel:
         return Reply(seconds=float(seconds), switches=switches)
 
 
-def _open(request: Open) -> _Kernel:
+def _open(request: Request) -> _Kernel:
     binary = request.binary
+    assert binary is not None  # it is the request to open it
     _limit(request.memory, binary.result.bytes)
     module, _, function = binary.loader.partition(":")
     load = cast(Callable[[KernelBinary], LoadedKernel], getattr(import_module(module), function))

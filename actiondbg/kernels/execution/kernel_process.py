@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import cast
+from typing import NamedTuple, cast
 
 from actiondbg.kernels.errors import (
     KernelCrashed,
@@ -32,15 +32,9 @@ from actiondbg.kernels.execution.kernel import KernelBinary
 from actiondbg.kernels.execution.messages import (
     PACKET,
     START,
-    Count,
-    Load,
-    Open,
     Problem,
     Reply,
     Request,
-    Run,
-    Time,
-    TimeCall,
     decode_reply,
 )
 from actiondbg.kernels.packages import np
@@ -70,67 +64,60 @@ _TAIL_BYTES = 2000
 _TAIL_LINES = 3
 
 
-class ServerProcess:
-    """A running fork server."""
+class _Server(NamedTuple):
+    """A running fork server, and the socket on which it is asked to fork."""
 
-    def __init__(self, module: str) -> None:
-        self._socket, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with other:
-            self._process = subprocess.Popen(
-                [sys.executable, "-c", _PROGRAM, str(other.fileno()), module, *sys.path],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                pass_fds=[other.fileno()],
-                # Threads of a BLAS would not survive the fork.
-                env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
-                process_group=0,  # Ctrl-C is the parent's
-            )
-        try:
-            self._wait(module)
-        except BaseException:
-            self.close()
-            raise
-
-    def fork(self, connection: socket.socket, life: socket.socket, output: int) -> None:
-        """Start the process of a kernel.
-
-        Raises:
-            OSError: the server has ended.
-        """
-        descriptors = [connection.fileno(), life.fileno(), output]
-        socket.send_fds(self._socket, [START], descriptors)
+    socket: socket.socket
+    process: subprocess.Popen[bytes]
 
     def close(self) -> None:
         """End the server and the processes that it started."""
-        self._socket.close()
+        self.socket.close()
         try:
-            self._process.wait(_END_SECONDS)
+            self.process.wait(_END_SECONDS)
         except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+            self.process.kill()
+            self.process.wait()
 
-    def forget(self) -> None:
-        """Close the socket only, in a process that is a fork of the parent."""
-        self._socket.close()
 
-    def _wait(self, module: str) -> None:
-        poll = select.poll()
-        poll.register(self._socket, select.POLLIN)
-        if not poll.poll(1000 * _START_SECONDS):
+def _started(module: str) -> _Server:
+    """Start a server, and wait until it has imported the module of a loader.
+
+    Raises:
+        LoaderFailed: it ended meanwhile, or took too long.
+    """
+    own, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with other:
+        process = subprocess.Popen(
+            [sys.executable, "-c", _PROGRAM, str(other.fileno()), module, *sys.path],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            pass_fds=[other.fileno()],
+            # Threads of a BLAS would not survive the fork.
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+            process_group=0,  # Ctrl-C is the parent's
+        )
+    server = _Server(own, process)
+    try:
+        if not _wait(own, time.monotonic() + _START_SECONDS):
             raise LoaderFailed(f"Importing the loader's module {module} took too long.")
-        if not self._socket.recv(16):
-            status = self._process.wait()
+        if not own.recv(16):
             raise LoaderFailed(
-                f"Python ended with status {status} while it imported the loader's module {module}."
+                f"Python ended with status {process.wait()} while it imported the loader's module "
+                f"{module}."
             )
+    except BaseException:
+        server.close()
+        raise
+    return server
 
 
 class ServerPool:
     """The fork servers of this program, by the module of the loader."""
 
     def __init__(self) -> None:
-        self._servers: dict[str, ServerProcess] = {}
+        self._servers: dict[str, _Server] = {}
         self._lock = threading.Lock()
 
     def fork(
@@ -141,15 +128,16 @@ class ServerPool:
         Raises:
             LoaderFailed: the server cannot be started.
         """
+        descriptors = [connection.fileno(), life.fileno(), output]
         with self._lock:
             server = self._servers.get(module)
             if server is not None:
                 with contextlib.suppress(OSError):
-                    server.fork(connection, life, output)
+                    socket.send_fds(server.socket, [START], descriptors)
                     return
                 self._servers.pop(module).close()  # something killed it
-            server = self._servers[module] = ServerProcess(module)
-            server.fork(connection, life, output)
+            server = self._servers[module] = _started(module)
+            socket.send_fds(server.socket, [START], descriptors)
 
     def close(self) -> None:
         """End the servers; the next kernel starts one again."""
@@ -161,7 +149,7 @@ class ServerPool:
         """Leave the servers to the parent, in a process that is a fork of it."""
         self._lock = threading.Lock()
         while self._servers:
-            self._servers.popitem()[1].forget()
+            self._servers.popitem()[1].socket.close()
 
 
 SERVERS = ServerPool()
@@ -190,7 +178,6 @@ class KernelProcess(Closeable):
     def __init__(
         self, binary: KernelBinary, *, seconds: float = 60.0, memory: int | None = None
     ) -> None:
-        # Only here: it starts servers when a kernel is run, and ends them with the program.
         self._binary = replace(binary, path=binary.path.absolute())
         self._seconds = seconds
         self._memory = memory
@@ -202,19 +189,19 @@ class KernelProcess(Closeable):
             with connection, life:
                 module = binary.loader.partition(":")[0]
                 SERVERS.fork(module, connection, life, self._output)
-            self._ask(Open(self._binary, memory))
+            self._ask(Request("open", binary=self._binary, memory=memory))
         except BaseException:
             self.close()
             raise
 
     def run(self, inputs: Sequence[np.ndarray]) -> np.ndarray:
         """Return the result of a call, for arrays of the operands' shapes and types."""
-        descriptors = self._ask(Run(), inputs)[1]
+        descriptors = self._ask(Request("run"), inputs)[1]
         return receive(descriptors[0], [self._binary.result])[0]
 
     def load(self, inputs: Sequence[np.ndarray]) -> None:
         """Keep operands in the process, for ``time``."""
-        self._ask(Load(), inputs)
+        self._ask(Request("load"), inputs)
 
     def time(self, calls: int) -> tuple[float, int]:
         """Measure calls of the kernel with the operands of ``load``.
@@ -222,7 +209,7 @@ class KernelProcess(Closeable):
         Returns:
             The seconds of all calls together, and the involuntary context switches.
         """
-        reply = self._ask(Time(calls))[0]
+        reply = self._ask(Request("time", calls))[0]
         return reply.seconds or 0.0, reply.switches
 
     def call_seconds(self) -> float | None:
@@ -231,7 +218,7 @@ class KernelProcess(Closeable):
         Returns:
             The seconds of one call, or None if the loader cannot measure that.
         """
-        return self._ask(TimeCall())[0].seconds
+        return self._ask(Request("time call"))[0].seconds
 
     def count(self, calls: int, events: Sequence[Event]) -> tuple[int, ...]:
         """Count events during calls of the kernel with the operands of ``load``.
@@ -242,7 +229,7 @@ class KernelProcess(Closeable):
         Raises:
             KernelError: as of every request, or an event cannot be counted.
         """
-        return self._ask(Count(calls, tuple(events)))[0].counts
+        return self._ask(Request("count", calls, tuple(events)))[0].counts
 
     def close(self) -> None:
         """Kill the process and wait for its end."""

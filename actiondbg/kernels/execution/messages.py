@@ -24,44 +24,23 @@ Problem = Literal["", "memory", "not runnable", "bounds", "loader", "error"]
 
 
 @dataclass(frozen=True)
-class Open:
-    """Load the kernel; ``memory`` limits in bytes what it may allocate."""
+class Request:
+    """What the process of a kernel is asked for.
 
-    binary: KernelBinary
-    memory: int | None
+    Attributes:
+        kind: "open" loads the kernel; "run" calls it once with the attached operands, and the
+            result is attached to the reply; "load" keeps the attached operands for measurements;
+            with these, "time" measures calls, "time call" a call of a function that does nothing,
+            and "count" counts events during calls.
+        calls: to be measured or counted.
+        memory: the limit in bytes of what an opened kernel may allocate, or None.
+    """
 
-
-@dataclass(frozen=True)
-class Run:
-    """Call the kernel once with the attached operands; the result is attached to the reply."""
-
-
-@dataclass(frozen=True)
-class Load:
-    """Keep the attached operands for measurements."""
-
-
-@dataclass(frozen=True)
-class Time:
-    """Measure calls with the kept operands."""
-
-    calls: int
-
-
-@dataclass(frozen=True)
-class TimeCall:
-    """Measure a call of a function that does nothing, with the kept operands."""
-
-
-@dataclass(frozen=True)
-class Count:
-    """Count events during calls with the kept operands."""
-
-    calls: int
-    events: tuple[Event, ...]
-
-
-Request = Open | Run | Load | Time | TimeCall | Count
+    kind: Literal["open", "run", "load", "time", "time call", "count"]
+    calls: int = 0
+    events: tuple[Event, ...] = ()
+    binary: KernelBinary | None = None
+    memory: int | None = None
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 
 from actiondbg.kernels.errors import KernelError
 from actiondbg.kernels.execution.kernel import KernelBinary
@@ -64,35 +64,38 @@ class _Live:
     call: float | None = None
     counts: Mapping[str, float] = field(default_factory=dict[str, float])
 
+    def profile(self, peaks: MachinePeaks | None) -> Profile:
+        operation = self.dispatch.operation
+        return Profile(
+            tuple(self.seconds),
+            self.switches,
+            peaks.gflops_of(operation) if peaks else None,
+            peaks.bandwidth_of(operation) if peaks else None,
+            call_seconds=self.call,
+            counts=self.counts,
+        )
 
+
+@dataclass
 class Profiler:
     """Measures kernels in turn: repetition by repetition, each of some milliseconds of calls.
 
     A disturbance of the machine then meets all kernels alike, instead of one in all of its
     repetitions. The caches are warm: each call finds what the one before it left in them.
 
-    Args:
+    Attributes:
         start: starts a kernel in a process of its own.
         batch_size: the calls of a repetition; None: as many as take some milliseconds.
         peaks: returns those of the machine, or None: the profiles then have none.
         events: counted in a further repetition, which gives no time.
     """
 
-    def __init__(
-        self,
-        start: StartKernel,
-        *,
-        repetitions: int = 5,
-        batch_size: int | None = None,
-        peaks: Callable[[], MachinePeaks | None] | None = None,
-        events: Sequence[Event] = (),
-    ) -> None:
-        self._start = start
-        self._repetitions = repetitions
-        self._batch_size = batch_size
-        self._find_peaks = peaks
-        self._events = events
-        self._peaks: MachinePeaks | None = None
+    start: StartKernel
+    _: KW_ONLY
+    repetitions: int = 5
+    batch_size: int | None = None
+    peaks: Callable[[], MachinePeaks | None] = lambda: None
+    events: Sequence[Event] = ()
 
     def profile(
         self, kernels: Sequence[Kernel], candidates: Collection[str] | None = None
@@ -110,13 +113,12 @@ class Profiler:
             The profiles by the names of the dispatches, or a sentence on what went wrong.
         """
         measured: Measured = {}
-        if kernels and self._find_peaks is not None:
-            self._peaks = self._find_peaks()
+        peaks = self.peaks() if kernels else None
         for group in _groups(kernels):
-            measured |= self._measure(group)
+            measured |= self._measure(group, peaks)
         fastest = _fastest(kernels, measured, candidates)
         for group in _groups(fastest):
-            for name, again in self._measure(group).items():
+            for name, again in self._measure(group, peaks).items():
                 first = measured[name]
                 if isinstance(again, Profile) and isinstance(first, Profile):
                     measured[name] = replace(first, confirmed=min(again.seconds))
@@ -124,7 +126,7 @@ class Profiler:
                     measured[name] = again
         return measured
 
-    def _measure(self, group: Sequence[Kernel]) -> Measured:
+    def _measure(self, group: Sequence[Kernel], peaks: MachinePeaks | None) -> Measured:
         failed: Measured = {}
         with ExitStack() as processes:
             live: dict[str, _Live] = {}
@@ -133,60 +135,44 @@ class Profiler:
                     live[dispatch.name] = self._started(processes, dispatch, compiled)
                 except KernelError as error:
                     failed[dispatch.name] = str(error)
-            for repetition in range(self._repetitions):
+            for repetition in range(self.repetitions):
                 for each in _rotated(list(live.values()), repetition):
                     try:
-                        self._repeat(each)
+                        seconds, switches = each.kernel.time(each.calls)
+                        each.seconds.append(seconds / each.calls)
+                        each.switches += switches
                     except KernelError as error:
                         failed[each.dispatch.name] = str(error)
                         del live[each.dispatch.name]
             for each in live.values():
                 each.call = self._call_seconds(each.kernel)
                 each.counts = self._counts(each)
-        return failed | {name: self._profile_of(each) for name, each in live.items()}
+        return failed | {name: each.profile(peaks) for name, each in live.items()}
 
     def _started(self, processes: ExitStack, dispatch: Dispatch, compiled: CompiledKernel) -> _Live:
-        kernel = processes.enter_context(self._start(compiled.profile))
+        kernel = processes.enter_context(self.start(compiled.profile))
         kernel.load(make_operands(dispatch.operation, "integers"))
-        if self._batch_size is None:
+        if self.batch_size is None:
             return _Live(dispatch, kernel, calibrated_calls(kernel))
-        kernel.time(self._batch_size)  # warms the caches
-        return _Live(dispatch, kernel, self._batch_size)
-
-    def _repeat(self, live: _Live) -> None:
-        seconds, switches = live.kernel.time(live.calls)
-        live.seconds.append(seconds / live.calls)
-        live.switches += switches
+        kernel.time(self.batch_size)  # warms the caches
+        return _Live(dispatch, kernel, self.batch_size)
 
     def _call_seconds(self, kernel: KernelProcess) -> float | None:
         """Return the least seconds of a call that does nothing; None if they are unknown."""
         measured: list[float | None] = []
         with suppress(KernelError):  # the kernel itself has its times
-            measured = [kernel.call_seconds() for _ in range(self._repetitions)]
+            measured = [kernel.call_seconds() for _ in range(self.repetitions)]
         return min((each for each in measured if each is not None), default=None)
 
     def _counts(self, live: _Live) -> dict[str, float]:
         """Return the events of one call; none if they cannot be counted."""
-        if not self._events:
+        if not self.events:
             return {}
         counts: tuple[int, ...] = ()
         with suppress(KernelError):
-            counts = live.kernel.count(live.calls, self._events)
-        named = zip(self._events, counts, strict=False)
+            counts = live.kernel.count(live.calls, self.events)
+        named = zip(self.events, counts, strict=False)
         return {event.name: count / live.calls for event, count in named}
-
-    def _profile_of(self, live: _Live) -> Profile:
-        profile = Profile(
-            tuple(live.seconds), live.switches, call_seconds=live.call, counts=live.counts
-        )
-        if self._peaks is None:
-            return profile
-        operation = live.dispatch.operation
-        return replace(
-            profile,
-            peak_gflops=self._peaks.gflops_of(operation),
-            peak_bandwidth=self._peaks.bandwidth_of(operation),
-        )
 
 
 def _groups(kernels: Sequence[Kernel]) -> Iterable[list[Kernel]]:
@@ -239,42 +225,40 @@ class TimeLimit:
         return (seconds > self.seconds) == (self.verdict == "TOO SLOW")
 
 
+@dataclass
 class TimedVerifier:
     """Verifies kernels, and measures the right kernels."""
 
-    def __init__(self, verifier: DispatchVerifier, limit: TimeLimit, start: StartKernel) -> None:
-        self._verifier = verifier
-        self._limit = limit
-        self._start = start
+    verifier: DispatchVerifier
+    limit: TimeLimit
+    start: StartKernel
 
     def identity(self, dispatch: Dispatch) -> str:
-        return f"{self._verifier.identity(dispatch)} {self._limit}"
+        return f"{self.verifier.identity(dispatch)} {self.limit}"
 
     def verify(self, dispatch: Dispatch, compiled: CompiledKernel) -> Verification:
-        verification = self._verifier.verify(dispatch, compiled)
+        verification = self.verifier.verify(dispatch, compiled)
         if verification.verdict != "SUCCESS":
             return verification
         try:
             seconds = self._seconds(dispatch, compiled)
         except KernelError as error:
             return replace(verification, verdict="CRASHED", detail=str(error))
-        if not self._limit.exceeds(seconds):
+        if not self.limit.exceeds(seconds):
             return verification
         detail = f"a call takes {milliseconds(seconds)} ms, and the limit is "
-        detail += f"{milliseconds(self._limit.seconds)}"
-        return replace(verification, verdict=self._limit.verdict, detail=detail)
+        detail += f"{milliseconds(self.limit.seconds)}"
+        return replace(verification, verdict=self.limit.verdict, detail=detail)
 
     def _seconds(self, dispatch: Dispatch, compiled: CompiledKernel) -> float:
         """Measure a call; a time above the limit counts if no other process takes less."""
         least = math.inf
         for _ in range(_PROCESSES):
-            least = min(least, self._least_of_process(dispatch, compiled))
-            if least <= self._limit.seconds:
+            with self.start(compiled.profile) as kernel:
+                kernel.load(make_operands(dispatch.operation, "integers"))
+                calls = calibrated_calls(kernel)
+                times = [kernel.time(calls)[0] / calls for _ in range(_REPETITIONS)]
+            least = min(least, *times)
+            if least <= self.limit.seconds:
                 break
         return least
-
-    def _least_of_process(self, dispatch: Dispatch, compiled: CompiledKernel) -> float:
-        with self._start(compiled.profile) as kernel:
-            kernel.load(make_operands(dispatch.operation, "integers"))
-            calls = calibrated_calls(kernel)
-            return min(kernel.time(calls)[0] / calls for _ in range(_REPETITIONS))

@@ -215,7 +215,9 @@ def _entry(cells: Sequence[str], columns: Sequence[Column]) -> Entry:
             fields[owner] = value
         elif owner in _RECORDS or value not in ("", None):
             fields.setdefault(owner, {})[key] = value
-    return Entry(**fields | {name: kind(**fields[name]) for name, kind in _RECORDS.items()})
+    for name, kind in _RECORDS.items():
+        fields[name] = kind(**fields[name])
+    return Entry(**fields)
 
 
 def _read(column: Column, cell: str) -> object:

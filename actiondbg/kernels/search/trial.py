@@ -37,6 +37,11 @@ class SearchTrial:
     choice: Mapping[str, Parameter] | None = None
 
     @property
+    def parameters(self) -> Mapping[str, Parameter]:
+        """The parameters as the space has them, if the configuration is of the space."""
+        return self.configuration.parameters if self.choice is None else self.choice
+
+    @property
     def is_right(self) -> bool:
         """Whether the kernel is right, and its time is known."""
         return self.verdict == "SUCCESS" and self.seconds is not None

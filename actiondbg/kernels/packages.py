@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 
 class _LazyModule:
@@ -19,7 +19,7 @@ class _LazyModule:
 if TYPE_CHECKING:
     import numpy as np
     from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
-    from mlir.dialects import func, linalg  # pyright: ignore[reportMissingTypeStubs]
 else:
     np, ir = _LazyModule("numpy"), _LazyModule("mlir.ir")
-    func, linalg = _LazyModule("mlir.dialects.func"), _LazyModule("mlir.dialects.linalg")
+func: Any = _LazyModule("mlir.dialects.func")
+linalg: Any = _LazyModule("mlir.dialects.linalg")

@@ -7,7 +7,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any
 
 from actiondbg.kernels.errors import Unsupported
 from actiondbg.kernels.model import ElementType, Tensor
@@ -92,16 +91,17 @@ class _Extraction:
             module = ir.Module.create()
             types = [*(each.type for each in outside), last.result.type]
             with ir.InsertionPoint(module.body):
-                function: Any = func.FuncOp(
-                    "kernel", ir.FunctionType.get(types, [last.result.type])
-                )
+                function = func.FuncOp("kernel", ir.FunctionType.get(types, [last.result.type]))
             block: ir.Block = function.add_entry_block()
             self._copies.update(zip(outside, block.arguments, strict=False))
             with ir.InsertionPoint(block):
                 for member in self._group.members:
                     self._clone(member, block.arguments[len(outside)])
                 func.ReturnOp([self._copies[last.result]])
-            text = _body_text(function.operation, len(outside))
+            lines = str(function.operation.get_asm(use_local_scope=True)).strip().splitlines()
+        body = "\n".join(line.strip() for line in lines[1:-1])
+        body = re.sub(r"%out\b", "%old", body)  # a name that callers may use for the destination
+        text = re.sub(rf"%arg{len(outside)}\b", f"%{DESTINATION}", body)
         accumulation = tensor_of("root", root.result.type).type
         return ModelOperation(
             _symbol(root, text, operands, output),
@@ -166,7 +166,11 @@ class _Extraction:
             return True
         if operation.name == "linalg.fill":
             return all(self._is_cloned(each) for each in operation.operands)
-        return operation.name == "arith.constant" and _is_small(operation)
+        if operation.name != "arith.constant":
+            return False
+        # A scalar, or a tensor of one value.
+        constant = operation.attributes["value"]
+        return not isinstance(constant, ir.DenseElementsAttr) or constant.is_splat
 
     def _takes_destination(self) -> ir.Operation:
         """Return the operation that writes to the function's destination first.
@@ -234,8 +238,7 @@ class _Extraction:
             return fill.results[0]
         self._materialize(value)
         if member.operation == self._taker:  # an argument or a constant must not be overwritten
-            copy: Any = linalg.copy
-            return copy(self._copies[value], outs=[destination])
+            return linalg.copy(self._copies[value], outs=[destination])
         return self._copies[value]
 
     def _materialize(self, value: ir.Value) -> None:
@@ -277,12 +280,6 @@ def _element_of(member: StructuredOperation, index: ir.Value) -> ir.Value | None
     return member.operation.operands[arguments.index(index)] if index in arguments else None
 
 
-def _is_small(constant: ir.Operation) -> bool:
-    """Whether a constant is a scalar, or a tensor of one value."""
-    value = constant.attributes["value"]
-    return not isinstance(value, ir.DenseElementsAttr) or value.is_splat
-
-
 def tensor_of(name: str, kind: ir.Type) -> Tensor:
     """Return an operand.
 
@@ -297,15 +294,6 @@ def tensor_of(name: str, kind: ir.Type) -> Tensor:
             f"An operand has the type {kind}; kernels have elements of {', '.join(_TYPES)}."
         )
     return Tensor(name, tensor_shape(kind), element)
-
-
-def _body_text(function: ir.Operation, operands: int) -> str:
-    """Return the lines of a function, with its arguments named."""
-    text = str(function.get_asm(use_local_scope=True))
-    lines = text.strip().splitlines()[1:-1]
-    body = "\n".join(line.strip() for line in lines)
-    body = re.sub(r"%out\b", "%old", body)  # a name that callers may use for the destination
-    return re.sub(rf"%arg{operands}\b", f"%{DESTINATION}", body)
 
 
 def _symbol(

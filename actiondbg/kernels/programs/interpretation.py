@@ -128,26 +128,27 @@ def signed(array: BoundedArray) -> BoundedArray:
 _Binary = Callable[[BoundedArray, BoundedArray], BoundedArray]
 
 
-def _linear(function: np.ufunc) -> _Binary:
-    """Return a sum or a difference: the errors add up."""
+def _combined(function: np.ufunc, errors: np.ufunc) -> _Binary:
+    """Return a function of numbers: the errors of a sum add up, of an extreme the larger counts."""
 
     def apply(x: BoundedArray, y: BoundedArray) -> BoundedArray:
         x, y = signed(x), signed(y)
-        values = function(x.values, y.values)
-        return BoundedArray(values, x.errors + y.errors, x.exact and y.exact)
+        bound = errors(x.errors, y.errors)
+        return BoundedArray(function(x.values, y.values), bound, x.exact and y.exact)
 
     return apply
 
 
-def _extreme(function: np.ufunc) -> _Binary:
-    """Return a maximum or a minimum: the larger error counts."""
+def _signless(function: np.ufunc) -> Callable[[BoundedArray], BoundedArray]:
+    """Return a function that changes the sign only."""
 
-    def apply(x: BoundedArray, y: BoundedArray) -> BoundedArray:
-        x, y = signed(x), signed(y)
-        errors = np.maximum(x.errors, y.errors)
-        return BoundedArray(function(x.values, y.values), errors, x.exact and y.exact)
+    def apply(x: BoundedArray) -> BoundedArray:
+        return replace(x, values=function(x.values))
 
     return apply
+
+
+_sum = _combined(np.add, np.add)
 
 
 def _product(x: BoundedArray, y: BoundedArray) -> BoundedArray:
@@ -164,10 +165,6 @@ def _selection(condition: BoundedArray, x: BoundedArray, y: BoundedArray) -> Bou
     values = np.where(condition.values, x.values, y.values)
     errors = np.where(condition.values, x.errors, y.errors)
     return BoundedArray(values, errors, condition.exact and x.exact and y.exact)
-
-
-def _negation(x: BoundedArray) -> BoundedArray:
-    return replace(x, values=-x.values)
 
 
 def _same(x: BoundedArray) -> BoundedArray:
@@ -214,42 +211,29 @@ def _function(
 
 
 def _fused(x: BoundedArray, y: BoundedArray, z: BoundedArray) -> BoundedArray:
-    return _linear(np.add)(_product(x, y), z)
-
-
-def _absolute(x: BoundedArray) -> BoundedArray:
-    return replace(x, values=abs(x.values))
+    return _sum(_product(x, y), z)
 
 
 _FUNCTIONS: dict[str, Callable[..., BoundedArray]] = {
-    "arith.addf": _linear(np.add),
-    "arith.addi": _linear(np.add),
-    "arith.subf": _linear(np.subtract),
-    "arith.subi": _linear(np.subtract),
-    "arith.mulf": _product,
-    "arith.muli": _product,
+    **dict.fromkeys(("arith.addf", "arith.addi"), _sum),
+    **dict.fromkeys(("arith.subf", "arith.subi"), _combined(np.subtract, np.add)),
+    **dict.fromkeys(("arith.mulf", "arith.muli"), _product),
     "arith.divf": _quotient,
-    "arith.maximumf": _extreme(np.maximum),
-    "arith.maxnumf": _extreme(np.fmax),
-    "arith.maxsi": _extreme(np.maximum),
-    "arith.minimumf": _extreme(np.minimum),
-    "arith.minnumf": _extreme(np.fmin),
-    "arith.minsi": _extreme(np.minimum),
-    "arith.negf": _negation,
+    **dict.fromkeys(("arith.maximumf", "arith.maxsi"), _combined(np.maximum, np.maximum)),
+    "arith.maxnumf": _combined(np.fmax, np.maximum),
+    **dict.fromkeys(("arith.minimumf", "arith.minsi"), _combined(np.minimum, np.maximum)),
+    "arith.minnumf": _combined(np.fmin, np.maximum),
+    "arith.negf": _signless(np.negative),
     "arith.select": _selection,
-    "arith.extf": _same,
-    "arith.truncf": _same,
-    "arith.extsi": signed,
-    "arith.trunci": _same,
+    **dict.fromkeys(("arith.extf", "arith.truncf", "arith.trunci"), _same),
+    **dict.fromkeys(("arith.extsi", "arith.index_cast"), signed),
     "arith.extui": _unsigned,
     "arith.sitofp": _as_float,
     "arith.uitofp": _unsigned_as_float,
-    "arith.index_cast": signed,
     "arith.andi": _bitwise(np.bitwise_and),
     "arith.ori": _bitwise(np.bitwise_or),
     "arith.xori": _bitwise(np.bitwise_xor),
-    "math.absf": _absolute,
-    "math.absi": _absolute,
+    **dict.fromkeys(("math.absf", "math.absi"), _signless(np.absolute)),
     "math.fma": _fused,
     "math.exp": _function(np.exp, np.exp),
     "math.exp2": _function(np.exp2, np.exp2),
@@ -309,11 +293,11 @@ def _wide(array: np.ndarray) -> np.ndarray:
     return array.astype(np.int64 if array.dtype.kind in "iu" else np.float64)
 
 
+@dataclass(frozen=True)
 class _Interpreter:
     """Evaluates operations, with errors in the roundoff of an accumulator."""
 
-    def __init__(self, accumulator: ElementType) -> None:
-        self._accumulator = accumulator
+    accumulator: ElementType
 
     def evaluate(self, operation: ir.Operation, scope: _Scope) -> BoundedArray:
         """Return the result of an operation outside of a body."""
@@ -342,7 +326,7 @@ class _Interpreter:
             reduced = self._reduced(operation, scope, combine)
         initial = scope[operation.destination]
         kind = element_name(operation.result.type)
-        return computed(combine.name, kind, [initial, reduced], self._accumulator)
+        return computed(combine.name, kind, [initial, reduced], self.accumulator)
 
     def _parallel(self, operation: StructuredOperation, scope: _Scope) -> BoundedArray:
         result = self._body(operation, scope, None)
@@ -421,7 +405,11 @@ class _Interpreter:
             if at == last and combine is not None:
                 continue
             outer = scope[operation.operation.operands[at]]
-            inner[argument] = _gathered(outer, operation.maps[at], operation.sizes)
+            # The elements that each iteration reads; dimensions of other loops have size 1.
+            values = _elements(outer.values, operation.maps[at], operation.sizes)
+            errors = np.broadcast_to(outer.errors, outer.values.shape)
+            errors = _elements(errors, operation.maps[at], operation.sizes)
+            inner[argument] = BoundedArray(values, errors, outer.exact)
         for view in block.operations:
             each = view.operation
             if combine is not None and each == combine:
@@ -452,7 +440,7 @@ class _Interpreter:
             return _extracted(operands[0], operands[1:])
         if name in ("arith.cmpi", "arith.cmpf"):
             return _comparison(operation, operands)
-        return computed(name, str(operation.results[0].type), operands, self._accumulator)
+        return computed(name, str(operation.results[0].type), operands, self.accumulator)
 
 
 def _extracted(source: BoundedArray, indices: Sequence[BoundedArray]) -> BoundedArray:
@@ -523,13 +511,6 @@ def _comparison(operation: ir.Operation, operands: list[BoundedArray]) -> Bounde
 def _broadcast(array: BoundedArray, shape: Sequence[int]) -> BoundedArray:
     values = np.broadcast_to(array.values, shape)
     return BoundedArray(values, np.broadcast_to(array.errors, shape), array.exact)
-
-
-def _gathered(array: BoundedArray, indexing: ir.AffineMap, sizes: tuple[int, ...]) -> BoundedArray:
-    """Return the elements that each iteration reads; dimensions of other loops have size 1."""
-    values = _elements(array.values, indexing, sizes)
-    errors = _elements(np.broadcast_to(array.errors, array.values.shape), indexing, sizes)
-    return BoundedArray(values, errors, array.exact)
 
 
 def _elements(array: np.ndarray, indexing: ir.AffineMap, sizes: tuple[int, ...]) -> np.ndarray:

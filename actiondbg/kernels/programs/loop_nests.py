@@ -194,8 +194,9 @@ class _Writer:
         elif is_candidate(operation):
             nest = structured(operation)
             self._buffers[operation.results[0]] = self._nest(nest, at)
-        elif operation.name == "arith.constant" and not _is_scalar(operation.results[0].type):
-            kind = operation.results[0].type
+        elif operation.name == "arith.constant" and isinstance(
+            kind := operation.results[0].type, ir.ShapedType
+        ):
             name, value = element_name(kind), _constant(operation)
             self._buffers[operation.results[0]] = _Buffer("", name, tensor_shape(kind), value)
         else:
@@ -447,10 +448,6 @@ def _c(kind: str) -> str:
     if kind not in _TYPES:
         raise Unsupported(f"Loops in C are not written for the type {kind}.")
     return _TYPES[kind]
-
-
-def _is_scalar(kind: ir.Type) -> bool:
-    return not isinstance(kind, ir.ShapedType)
 
 
 def _constant(operation: ir.Operation) -> str:

@@ -31,16 +31,17 @@ def parse_program(text: str, source: str) -> ir.Module:
     """
     try:
         import_module("mlir.dialects.linalg")
+        bindings: Any = import_module("mlir.ir")  # whose errors have no type stubs
     except ImportError as error:
         raise ActiondbgError(
             "Cutting kernels out of a program needs MLIR's Python bindings: "
             "pip install xtc-mlir-python-bindings."
         ) from error
-    context = ir.Context()
+    context = bindings.Context()
     context.enable_multithreading(False)  # a script may fork
     try:
-        return ir.Module.parse(text, context)
-    except ir.MLIRError as error:
+        return bindings.Module.parse(text, context)
+    except bindings.MLIRError as error:
         first = next(iter(error.error_diagnostics), None)
         reason = f"{first.message} at {_place(str(first.location))}" if first else str(error)
         raise UsageError(f"{source} is not valid MLIR: {reason.rstrip('.')}.") from error

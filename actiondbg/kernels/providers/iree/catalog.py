@@ -93,21 +93,17 @@ def predefined(operation: Operation, target: Target) -> list[Configuration]:
     if target.device != "cpu":
         return tensor_core_configurations(operation, target) if _keeps_attribute(operation) else []
     if is_product(operation):
-        return _of_product(operation, target)
+        applied_by = _applied_by(operation)
+        tilings = matmul_tilings(operation, vector_bytes())
+        found = [tiled(target, each, MATMUL_PIPELINE, applied_by) for each in tilings]
+        whole = matmul_tiling_of_whole_vectors(operation, vector_bytes())
+        if whole not in tilings:
+            found.append(peeled(tiled(target, whole, MATMUL_PIPELINE, applied_by)))
+        return [*found, data_tiling(target)]
     if is_convolution(operation):
         tilings = convolution_tilings(operation, vector_bytes())
         return [tiled(target, each, CONVOLUTION_PIPELINE, "stage") for each in tilings]
     return []
-
-
-def _of_product(operation: Operation, target: Target) -> list[Configuration]:
-    applied_by = _applied_by(operation)
-    tilings = matmul_tilings(operation, vector_bytes())
-    found = [tiled(target, each, MATMUL_PIPELINE, applied_by) for each in tilings]
-    whole = matmul_tiling_of_whole_vectors(operation, vector_bytes())
-    if whole not in tilings:
-        found.append(peeled(tiled(target, whole, MATMUL_PIPELINE, applied_by)))
-    return [*found, data_tiling(target)]
 
 
 def space(operation: Operation, target: Target) -> dict[str, Sequence[Parameter]]:
@@ -190,10 +186,18 @@ def tensor_core_configurations(operation: Operation, target: Target) -> list[Con
 
 def find_obstacle(dispatch: Dispatch) -> str | None:
     """Return why a configuration does not fit its operation, as one sentence, or None."""
+    configuration = dispatch.configuration
+    unknown = sorted(configuration.parameters.keys() - PARAMETERS)
+    if unknown:
+        return f"iree has no parameter '{unknown[0]}'; it has {', '.join(sorted(PARAMETERS))}."
+    try:
+        target_of(configuration)
+    except UsageError as error:
+        return str(error)
+    for each in own_flags(configuration):
+        if not each.startswith("--"):
+            return f"flags must be options of iree-compile, got {each}."
     checks: Sequence[Callable[[Dispatch], str | None]] = (
-        _unknown_parameter,
-        _unknown_target,
-        _unfit_flags,
         _unfit_split,
         _unfit_levels,
         _too_large_vector,
@@ -202,27 +206,6 @@ def find_obstacle(dispatch: Dispatch) -> str | None:
         _too_much_shared_memory,
     )
     return next((reason for check in checks if (reason := check(dispatch))), None)
-
-
-def _unknown_parameter(dispatch: Dispatch) -> str | None:
-    unknown = sorted(dispatch.configuration.parameters.keys() - PARAMETERS)
-    if not unknown:
-        return None
-    return f"iree has no parameter '{unknown[0]}'; it has {', '.join(sorted(PARAMETERS))}."
-
-
-def _unknown_target(dispatch: Dispatch) -> str | None:
-    try:
-        target_of(dispatch.configuration)
-    except UsageError as error:
-        return str(error)
-    return None
-
-
-def _unfit_flags(dispatch: Dispatch) -> str | None:
-    flags = own_flags(dispatch.configuration)
-    wrong = next((each for each in flags if not each.startswith("--")), None)
-    return None if wrong is None else f"flags must be options of iree-compile, got {wrong}."
 
 
 def _unfit_split(dispatch: Dispatch) -> str | None:

@@ -47,13 +47,9 @@ class GpuTile:
         return f"{rows}x{columns}_{depth}x{self.stages}"
 
 
-def default_configuration(target: Target) -> Configuration:
-    return _configuration(target, "default")
-
-
 def data_tiling(target: Target) -> Configuration:
     """Return the configuration in which IREE packs the operands of products of matrices."""
-    return _configuration(target, "data_tiling", data_tiling=True)
+    return configuration(target, "data_tiling", data_tiling=True)
 
 
 def tiled(target: Target, tiling: Tiling, pipeline: str, applied_by: str) -> Configuration:
@@ -65,7 +61,7 @@ def tiled(target: Target, tiling: Tiling, pipeline: str, applied_by: str) -> Con
     """
     levels = {name: list(sizes) for name, sizes in vars(tiling).items() if sizes}
     name = f"tile_config_{tiling.name}"
-    return _configuration(target, name, **levels, pipeline=pipeline, applied_by=applied_by)
+    return configuration(target, name, **levels, pipeline=pipeline, applied_by=applied_by)
 
 
 def peeled(configuration: Configuration) -> Configuration:
@@ -163,7 +159,7 @@ def _gpu(
 ) -> Configuration:
     """Return the configuration of a workgroup's tile, with the levels inside it."""
     rows, columns, _ = tile.shape
-    return _configuration(
+    return configuration(
         target,
         f"tile_config_{tile.name}_{name}",
         workgroup=[*[1] * batch, rows, columns, 0],
@@ -218,7 +214,7 @@ def _grid(subgroups: int, rows: int, columns: int) -> tuple[int, int]:
     return across, subgroups // across
 
 
-def _configuration(target: Target, name: str, **parameters: Parameter) -> Configuration:
+def configuration(target: Target, name: str, **parameters: Parameter) -> Configuration:
     """Return a configuration, whose name gets those of the provider and the target."""
     arch = {"arch": target.arch} if target.arch else {}
     whole = "_".join(each for each in (PROVIDER, target.name, name) if each)

@@ -29,6 +29,8 @@ from actiondbg.kernels.providers.iree.toolchain import (
     Toolchain,
     cpu_identity,
     make_target,
+    missing_device,
+    package_folder,
     target_of,
 )
 from actiondbg.kernels.providers.provider import (
@@ -64,7 +66,7 @@ class IreeProvider(Provider):
         return f"{self._tools.version()} cpu {cpu_identity()} batch {self._batch}"
 
     def default(self, operation: Operation) -> Configuration:
-        return configurations.default_configuration(self._target)
+        return configurations.configuration(self._target, "default")
 
     def configurations(self, operation: Operation) -> Sequence[Configuration]:
         return catalog.predefined(operation, self._target)
@@ -114,9 +116,12 @@ class IreeProvider(Provider):
 
     def not_runnable(self, dispatch: Dispatch) -> str | None:
         target = target_of(dispatch.configuration)
-        if target.device == "cpu":
-            return self._tools.missing_runtime()
-        return self._tools.missing_device(target.runtime_device)
+        if target.device != "cpu":
+            return missing_device(self._tools.program("iree-run-module"), target.runtime_device)
+        # A build has programs instead of the runtime.
+        if self._tools.build_dir is not None or package_folder("iree.runtime") is not None:
+            return None
+        return "IREE's runtime is not installed: pip install 'actiondbg[iree]'."
 
     def space(self, operation: Operation) -> Mapping[str, Sequence[Parameter]]:
         return catalog.space(operation, self._target)

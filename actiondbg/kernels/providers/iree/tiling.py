@@ -39,11 +39,6 @@ def is_convolution(operation: Operation) -> bool:
     return operation.root in _CONVOLUTIONS and not _has_filter_of_one(operation)
 
 
-def channels_are_last(convolution: Operation) -> bool:
-    """Whether the channels of a pixel are beside each other, and not the pixels of a channel."""
-    return convolution.root == _CHANNELS_LAST
-
-
 def convolution_loops(convolution: Operation) -> dict[str, int]:
     """Return the sizes of a convolution's loops by their names, in their order."""
     sizes = (loop.size for loop in convolution.loops)
@@ -145,7 +140,7 @@ def convolution_tilings(operation: Operation, vector: int) -> list[Tiling]:
     rows = 8 if vector == 64 else 4
     width = vector // operation.accumulator.size
     shapes: list[tuple[int, int]] = []
-    if channels_are_last(operation):
+    if operation.root == _CHANNELS_LAST:  # of a pixel, beside each other
         for pixels, registers in ((rows, 2), (rows + rows // 2, 2), (2 * rows, 1), (rows, 1)):
             lanes = _lanes(registers, width, loops["oc"])
             shapes.append((_divisor(pixels, loops["ow"]), lanes))

@@ -126,10 +126,16 @@ class Toolchain:
             UsageError: the build does not have it.
         """
         if self.build_dir is not None:
-            return str(_built_program(self.build_dir, name))
-        package, folder = _PACKAGES[name]
+            for folder in (self.build_dir, self.build_dir / "tools"):
+                if (folder / name).exists():
+                    return str((folder / name).resolve())
+            raise UsageError(
+                f"--build-dir {self.build_dir} has no {name}, nor has its folder tools: name an "
+                "IREE build."
+            )
+        package, libraries = _PACKAGES[name]
         root = package_folder(package)
-        program = root / folder / name if root is not None else None
+        program = root / libraries / name if root is not None else None
         if program is None or not program.exists():
             raise ProviderMissing("The provider iree needs IREE: pip install 'actiondbg[iree]'.")
         return str(program.resolve())
@@ -147,19 +153,6 @@ class Toolchain:
         files = (program, *Path(program).parent.glob("../lib/libIREECompiler.so*"))
         return f"{version} of {max(Path(each).stat().st_mtime_ns for each in files)}"
 
-    def missing_runtime(self) -> str | None:
-        """Return that IREE's runtime is not installed, or None; a build has programs instead."""
-        if self.build_dir is not None or package_folder("iree.runtime") is not None:
-            return None
-        return "IREE's runtime is not installed: pip install 'actiondbg[iree]'."
-
-    def missing_device(self, device: str) -> str | None:
-        """Return why a device of the runtime, such as "cuda", is not to be had, or None.
-
-        A program is asked, so that this process does not load the device's driver.
-        """
-        return _missing_device(self.program("iree-run-module"), device)
-
 
 def package_folder(name: str) -> Path | None:
     """Return the folder of an installed package, which is not imported, or None."""
@@ -168,15 +161,6 @@ def package_folder(name: str) -> Path | None:
     except ModuleNotFoundError:  # IREE's packages share the parent ``iree``
         return None
     return Path(spec.origin).parent if spec is not None and spec.origin else None
-
-
-def _built_program(build_dir: Path, name: str) -> Path:
-    for folder in (build_dir, build_dir / "tools"):
-        if (folder / name).exists():
-            return (folder / name).resolve()
-    raise UsageError(
-        f"--build-dir {build_dir} has no {name}, nor has its folder tools: name an IREE build."
-    )
 
 
 def _answer(program: str, option: str, *, check: bool = False) -> CompletedProcess[str]:
@@ -194,7 +178,11 @@ def _version(program: str) -> str:
 
 
 @lru_cache
-def _missing_device(program: str, device: str) -> str | None:
+def missing_device(program: str, device: str) -> str | None:
+    """Return why a device of the runtime, such as "cuda", is not to be had, or None.
+
+    The program ``iree-run-module`` is asked, so that this process does not load a driver.
+    """
     asked = _answer(program, f"--list_devices={device}")
     vendor = {"cuda": "CUDA", "hip": "ROCm"}.get(device, device)
     if asked.returncode == 0:

@@ -65,19 +65,6 @@ def root_key(operation: Operation) -> RootKey:
     return operation.loops, (*read, operation.accumulator.value)
 
 
-def read_roots(stage: str) -> list[ModelRoot]:
-    """Return the roots of a stage ``executable-configurations``, each once.
-
-    Roots that take more from outside than their operands are left out.
-    """
-    found: dict[str, ModelRoot] = {}
-    for root in find_roots(read_lowerings(stage)):
-        made = _model_root(operation_text(stage, root))
-        if made is not None:
-            found.setdefault(made.text, made)
-    return list(found.values())
-
-
 def _model_root(operation: str) -> ModelRoot | None:
     """Return the root of an operation's text; None if it takes more than its operands."""
     names: list[str] = []
@@ -165,7 +152,11 @@ def entry_signature(program: Path, name: str = "") -> Signature:
     """
     module = parse_program(program.read_text(), str(program))
     functions = [view.operation for view in module.body.operations]
-    public = {_name(each): each for each in functions if _is_public(each)}
+    public = {
+        str(each.attributes["sym_name"]).strip('"'): each
+        for each in functions
+        if each.name == "func.func" and _visibility(each) in ("", "public")
+    }
     chosen = {each: function for each, function in public.items() if name in ("", each)}
     if len(chosen) != 1:
         has = ", ".join(public) or "none"
@@ -183,14 +174,9 @@ def entry_signature(program: Path, name: str = "") -> Signature:
         raise UsageError(f"The function {found} of {program} cannot be called: {error}") from error
 
 
-def _is_public(operation: ir.Operation) -> bool:
-    attributes = operation.attributes
-    visibility = str(attributes["sym_visibility"]) if "sym_visibility" in attributes else ""
-    return operation.name == "func.func" and visibility.strip('"') in ("", "public")
-
-
-def _name(function: ir.Operation) -> str:
-    return str(function.attributes["sym_name"]).strip('"')
+def _visibility(function: ir.Operation) -> str:
+    attributes = function.attributes
+    return str(attributes["sym_visibility"]).strip('"') if "sym_visibility" in attributes else ""
 
 
 class WholeModel:
@@ -213,12 +199,20 @@ class WholeModel:
         folder.mkdir(parents=True, exist_ok=True)
 
     def roots(self) -> list[ModelRoot]:
-        """Return the operations that decide how dispatches are tiled.
+        """Return the operations that decide how dispatches are tiled, each once.
+
+        Roots that take more from outside than their operands are left out.
 
         Raises:
             CompileError: IREE cannot compile the program.
         """
-        return read_roots(self.configurations())
+        stage = self.configurations()
+        found: dict[str, ModelRoot] = {}
+        for root in find_roots(read_lowerings(stage)):
+            made = _model_root(operation_text(stage, root))
+            if made is not None:
+                found.setdefault(made.text, made)
+        return list(found.values())
 
     def configurations(self, spec: Path | None = None) -> str:
         """Return the stage ``executable-configurations``; see ``compile``."""

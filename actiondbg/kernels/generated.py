@@ -231,7 +231,11 @@ class CompiledState:
 
     def store_kernel(self, kernel: CompiledKernel) -> None:
         """Store a compiled kernel; its binaries are complete."""
-        relative = with_paths(kernel, self._relative)
+        folder = self._folder
+        relative = with_paths(
+            kernel,
+            lambda path: path.relative_to(folder) if path.is_relative_to(folder) else path,
+        )
         stored = StoredKernel(self._key, relative, _checksums(kernel))
         write_whole(self._folder / _COMPILED, to_json(stored))
 
@@ -261,10 +265,6 @@ class CompiledState:
         digest = hashlib.sha256((self._folder / _COMPILED).read_bytes())
         digest.update(references.encode())
         return digest.hexdigest()
-
-    def _relative(self, path: Path) -> Path:
-        inside = path.is_relative_to(self._folder)
-        return path.relative_to(self._folder) if inside else path
 
 
 def stored_kernel(folder: Path, key: str | None = None) -> StoredKernel | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+__all__ = ["func", "ir", "linalg", "np"]
+
 
 class _LazyModule:
     """A module that is imported when a name of it is first asked for."""

@@ -219,7 +219,11 @@ class ModelTuner:
             likely=[each.best_parameters for each in alike],
             progress=None if report is None else partial(report, operation),
         )
-        return TunedOperation(result, root.share, root.count, _winner(result))
+        # The fastest that a spec can have: it has tile sizes, and no flags of the compiler.
+        fits = (each for each in result.finalists if lowering_of(each.configuration) is not None)
+        best, default = next(fits, None), result.default
+        wins = best is not None and default is not None and best.is_clearly_faster(default)
+        return TunedOperation(result, root.share, root.count, best if wins else None)
 
     def _write_spec(
         self, roots: Sequence[ModelRoot], searched: Sequence[TunedOperation]
@@ -238,19 +242,6 @@ class ModelTuner:
         tuned = [(root, lowering) for root, lowering in lowered if lowering is not None]
         write_whole(path, tuning_spec(tuned).encode())
         return path
-
-
-def _winner(result: SearchResult) -> Finalist | None:
-    """Return the fastest finalist that a spec can have, if it is clearly faster than the default.
-
-    A spec has tile sizes, and no flags of the compiler.
-    """
-    fits = (each for each in result.finalists if lowering_of(each.configuration) is not None)
-    best = next(fits, None)
-    default = result.default
-    if best is None or default is None or not best.is_clearly_faster(default):
-        return None
-    return best
 
 
 @dataclass(frozen=True)

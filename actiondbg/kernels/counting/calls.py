@@ -133,7 +133,9 @@ def read_calls(folder: Path) -> Calls:
         names, own = _read_names(path, functions)
         events.update(dict.fromkeys(names))
         process = path.name.removesuffix(_NAMES)
-        notes.update(dict.fromkeys(_read_notes(path.with_suffix(_NOTES))))
+        noted = path.with_suffix(_NOTES)
+        if noted.exists():
+            notes.update(dict.fromkeys(noted.read_text(errors="replace").splitlines()))
         for calls in sorted(folder.glob(f"{process}-*{_CALLS}")):
             logs += _read_log(calls, names, own, list(functions), notes)
     return _joined(list(functions), logs, list(events), list(notes))
@@ -159,10 +161,6 @@ def _read_names(path: Path, functions: dict[Function, int]) -> tuple[list[str], 
     return events, own
 
 
-def _read_notes(path: Path) -> list[str]:
-    return path.read_text(errors="replace").splitlines() if path.exists() else []
-
-
 def _read_log(
     path: Path,
     names: Sequence[str],
@@ -181,7 +179,8 @@ def _read_log(
         raise CountsUnreadable(
             f"{str(path)!r} was not written by this version of actiondbg: count again."
         )
-    thread = Thread(int(path.name.split("-")[0]), number, _text(name))
+    text = name.split(b"\0")[0].decode(errors="replace")
+    thread = Thread(int(path.name.split("-")[0]), number, text)
     if lost:
         notes[f"Calls of thread {number} that were not kept, for lack of space: {lost:,}."] = None
     if running:
@@ -205,10 +204,6 @@ def _read_log(
     if count:
         records = np.memmap(path, kind, "r", header, (count,))
         yield _Log(thread, records, opened, own)
-
-
-def _text(name: bytes) -> str:
-    return name.split(b"\0")[0].decode(errors="replace")
 
 
 def _joined(

@@ -67,7 +67,9 @@ class GuardedBuffer:
         self._bytes[self._end :] = self._around[self._start :]
         self._address = self._bytes.ctypes.data
         for guard in (self._address - page, self._address + inner):
-            _protect(guard, page)
+            libc = ctypes.CDLL(None, use_errno=True)
+            if libc.mprotect(ctypes.c_void_p(guard), ctypes.c_size_t(page), _PROT_NONE):
+                raise OSError(ctypes.get_errno(), "mprotect")
         content = self._bytes[self._start : self._end]
         self.array: np.ndarray = content.view(tensor.type.dtype).reshape(tensor.shape)
 
@@ -121,12 +123,6 @@ def release() -> str:
     damages = [buffer.damage() for buffer in _watched]
     _watched.clear()
     return next(filter(None, damages), "")
-
-
-def _protect(address: int, size: int) -> None:
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.mprotect(ctypes.c_void_p(address), ctypes.c_size_t(size), _PROT_NONE):
-        raise OSError(ctypes.get_errno(), "mprotect")
 
 
 class _SigAction(ctypes.Structure):

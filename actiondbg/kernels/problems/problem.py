@@ -56,9 +56,17 @@ def problem_operations(entry: object) -> list[Operation]:
     kind = find_kind(str(given.pop("kind")))
     types = given.pop("types", None)
     _check_names(kind, given)
-    sizes = {name: _sizes(name, given.pop(name)) for name in _size_fields(kind) if name in given}
-    pairs = [] if types is None else _parse_types(str(types))
-    typed = [_type_fields(kind, each) for each in pairs] or [{}]
+    fields = dataclasses.fields(kind)
+    names = [each.name for each in fields if each.type in ("int", int) and each.name in given]
+    sizes = {name: _sizes(name, given.pop(name)) for name in names}
+    typed = [
+        {
+            each.name: result if each.name.startswith("result") else operand
+            for each in fields
+            if each.type in ("ElementType", ElementType)
+        }
+        for operand, result in ([] if types is None else _parse_types(str(types)))
+    ] or [{}]
     operations: list[Operation] = []
     for values, type_values in product(product(*sizes.values()), typed):
         every = {**type_values, **given, **dict(zip(sizes, values, strict=True))}
@@ -103,10 +111,6 @@ def _operation(kind: type[Operation], fields: _Fields) -> Operation:
     return operation
 
 
-def _size_fields(kind: type[Operation]) -> list[str]:
-    return [each.name for each in dataclasses.fields(kind) if each.type in ("int", int)]
-
-
 def _parse_types(text: str) -> list[_Types]:
     """Return the types of a list such as ``f32,i8-i32``: of operands, or of operands and result."""
     known = {each.value: each for each in ElementType if each is not ElementType.I1}
@@ -120,15 +124,6 @@ def _parse_types(text: str) -> list[_Types]:
                 )
         pairs.append((known[operand], known[result or operand]))
     return pairs
-
-
-def _type_fields(kind: type[Operation], types: _Types) -> dict[str, ElementType]:
-    operand, result = types
-    return {
-        each.name: result if each.name.startswith("result") else operand
-        for each in dataclasses.fields(kind)
-        if each.type in ("ElementType", ElementType)
-    }
 
 
 def parse_range(text: str) -> list[int]:
@@ -226,25 +221,22 @@ def read_configurations(path: Path) -> list[Configuration]:
     if not entries:
         raise UsageError(f"{path} has no configuration.")
     return [
-        Configuration(each.provider, each.name or _name(each), each.parameters) for each in entries
+        Configuration(
+            each.provider,
+            each.name or f"{each.provider}_{parameters_name(each.parameters)}",
+            each.parameters,
+        )
+        for each in entries
     ]
-
-
-def _name(entry: _Entry) -> str:
-    """Return a name of provider and parameters, such as ``mlir_tile_8x8_vector_4x4``."""
-    return f"{entry.provider}_{parameters_name(entry.parameters)}"
 
 
 def parameters_name(parameters: Mapping[str, Parameter]) -> str:
     """Return a name of parameters; of long ones, a digest."""
-    words = [f"{key}_{_text(value)}" for key, value in parameters.items()]
-    name = "_".join(words)
+    texts = {
+        key: str(value) if isinstance(value, int | str) else "x".join(map(str, value))
+        for key, value in parameters.items()
+    }
+    name = "_".join(f"{key}_{text}" for key, text in texts.items())
     if len(name) <= 100 and all(each.isalnum() or each == "_" for each in name):
         return name
     return f"{'_'.join(parameters)}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"
-
-
-def _text(value: Parameter) -> str:
-    if isinstance(value, int | str):
-        return str(value)
-    return "x".join(map(str, value))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 
 from actiondbg.errors import UsageError
 from actiondbg.kernels.model import ElementType, Operation
@@ -24,42 +24,35 @@ def load_set(name: str) -> list[Operation]:
     """
     if name not in SETS:
         raise UsageError(f"Unknown problem set '{name}'; there are {', '.join(SETS)}.")
-    return list(dict.fromkeys(SETS[name]()))
+    return list(dict.fromkeys(SETS[name]))
 
 
-def _small() -> Iterator[Operation]:
-    """Yield operations of each kind that take milliseconds."""
-    yield Matmul(64, 64, 64)
-    yield Matmul(128, 128, 256)
-    yield Matmul(65, 127, 33)
-    yield Matmul(128, 128, 256, _I8, _I8, _I32)
-    yield Matmul(128, 128, 256, rhs_layout="n")
-    yield BatchMatmul(4, 64, 64, 64)
-    yield Conv2d(1, 18, 18, 16, 32, 3, 3)
-    yield Conv2d(1, 17, 17, 16, 32, 3, 3, 2, 2)
-    yield Conv2d(1, 18, 18, 16, 32, 3, 3, layout="nchw_fchw")
-    yield DepthwiseConv2d(1, 18, 18, 32, 3, 3)
-    yield Pooling(1, 16, 16, 32, 2, 2, 2, 2)
-    yield MatmulBiasRelu(64, 128, 64)
-    yield MatmulSoftmax(64, 64, 64)
-    yield Reduction((128, 256), (1,))
-    yield Elementwise((128, 256), ("add", "mul", "max", "exp"))
-
-
-def _profiler_matmul() -> Iterator[Operation]:
-    for types in ((_F16, _F16, _F16), (_F32, _F32, _F32), (_F16, _F16, _F32)):
-        for shape in ((256, 512, 128), (2560, 2560, 2560), (3456, 1024, 2048)):
-            yield Matmul(*shape, *types)
-
-
-def _profiler_batch_matmul() -> Iterator[Operation]:
-    for each in (_F16, _F32):
-        yield BatchMatmul(16, 512, 64, 512, each, each, each)
-
-
-def _profiler_split_k() -> Iterator[Operation]:
-    for each in (_F16, _F32):
-        yield Matmul(128, 128, 12288, each, each, each)
+# Operations of each kind that take milliseconds.
+_SMALL = (
+    Matmul(64, 64, 64),
+    Matmul(128, 128, 256),
+    Matmul(65, 127, 33),
+    Matmul(128, 128, 256, _I8, _I8, _I32),
+    Matmul(128, 128, 256, rhs_layout="n"),
+    BatchMatmul(4, 64, 64, 64),
+    Conv2d(1, 18, 18, 16, 32, 3, 3),
+    Conv2d(1, 17, 17, 16, 32, 3, 3, 2, 2),
+    Conv2d(1, 18, 18, 16, 32, 3, 3, layout="nchw_fchw"),
+    DepthwiseConv2d(1, 18, 18, 32, 3, 3),
+    Pooling(1, 16, 16, 32, 2, 2, 2, 2),
+    MatmulBiasRelu(64, 128, 64),
+    MatmulSoftmax(64, 64, 64),
+    Reduction((128, 256), (1,)),
+    Elementwise((128, 256), ("add", "mul", "max", "exp")),
+)
+# The sets of the dispatch profiler.
+_MATMUL = (
+    Matmul(*shape, *types)
+    for types in ((_F16, _F16, _F16), (_F32, _F32, _F32), (_F16, _F16, _F32))
+    for shape in ((256, 512, 128), (2560, 2560, 2560), (3456, 1024, 2048))
+)
+_BATCH_MATMUL = (BatchMatmul(16, 512, 64, 512, each, each, each) for each in (_F16, _F32))
+_SPLIT_K = (Matmul(128, 128, 12288, each, each, each) for each in (_F16, _F32))
 
 
 def _resnet50() -> Iterator[Operation]:
@@ -101,23 +94,14 @@ def _transformer(tokens: int, hidden: int, heads: int) -> Iterator[Operation]:
     yield Elementwise((tokens, hidden), ("add",))
 
 
-def _bert_base(tokens: int) -> Iterator[Operation]:
-    yield from _transformer(tokens, hidden=768, heads=12)
-
-
-def _gpt_small() -> Iterator[Operation]:
-    """Yield the layers of a model of characters: 256 tokens, 384 wide, 6 heads, 65 characters."""
-    yield from _transformer(256, hidden=384, heads=6)
-    yield Matmul(256, 65, 384)
-
-
-SETS: dict[str, Callable[[], Iterable[Operation]]] = {
-    "small": _small,
-    "matmul": _profiler_matmul,
-    "batch_matmul": _profiler_batch_matmul,
-    "splitk_matmul": _profiler_split_k,
-    "resnet50": _resnet50,
-    "bert_base_128": lambda: _bert_base(128),
-    "bert_base_384": lambda: _bert_base(384),
-    "gpt_small": _gpt_small,
+SETS: dict[str, tuple[Operation, ...]] = {
+    "small": _SMALL,
+    "matmul": tuple(_MATMUL),
+    "batch_matmul": tuple(_BATCH_MATMUL),
+    "splitk_matmul": tuple(_SPLIT_K),
+    "resnet50": tuple(_resnet50()),
+    "bert_base_128": tuple(_transformer(128, hidden=768, heads=12)),
+    "bert_base_384": tuple(_transformer(384, hidden=768, heads=12)),
+    # Of a model of characters: 256 tokens, 384 wide, 6 heads, 65 characters.
+    "gpt_small": (*_transformer(256, hidden=384, heads=6), Matmul(256, 65, 384)),
 }

@@ -136,7 +136,10 @@ class Profiler:
                 except KernelError as error:
                     failed[dispatch.name] = str(error)
             for repetition in range(self.repetitions):
-                for each in _rotated(list(live.values()), repetition):
+                every = list(live.values())
+                # Another one first each time, so that none always follows the same one's caches.
+                at = repetition % len(every) if every else 0
+                for each in (*every[at:], *every[:at]):
                     try:
                         seconds, switches = each.kernel.time(each.calls)
                         each.seconds.append(seconds / each.calls)
@@ -188,12 +191,6 @@ def _groups(kernels: Sequence[Kernel]) -> Iterable[list[Kernel]]:
         size += bytes
     if group:
         yield group
-
-
-def _rotated(kernels: list[_Live], by: int) -> list[_Live]:
-    """Return kernels with another one first, so that none always follows the same one's caches."""
-    at = by % len(kernels) if kernels else 0
-    return [*kernels[at:], *kernels[:at]]
 
 
 def _fastest(

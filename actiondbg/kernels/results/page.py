@@ -11,10 +11,9 @@ from actiondbg.kernels.results.weights import HEAD, TEXT, TITLE, model_weights
 from actiondbg.kernels.results.words import (
     bandwidth,
     digits,
-    further_facts,
+    full_facts,
     milliseconds,
     notes,
-    original_facts,
     summary_of,
 )
 from actiondbg.support.drawing import Drawing
@@ -363,9 +362,8 @@ def _number(value: float | None, words: Callable[[float], str]) -> Cell:
 
 
 def _in_full(entry: Entry) -> Html:
-    shown = [*original_facts(entry)[1:], *further_facts(entry)]
     return joined(
         element("h3", code(entry.dispatch)),
-        facts((fact.name, fact.text) for fact in shown if fact.text),
+        facts(full_facts(entry).items()),
         pre([*entry.verification.first, *entry.verification.map.splitlines()]),
     )

@@ -16,8 +16,7 @@ from actiondbg.kernels.results.entry import Entry
 from actiondbg.kernels.results.weights import HEAD, TEXT, TITLE, model_weights
 from actiondbg.kernels.results.words import (
     TABLE_HEAD,
-    further_facts,
-    original_facts,
+    full_facts,
     summary_of,
     table_cells,
 )
@@ -63,8 +62,7 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def _in_full(entry: Entry) -> list[str]:
-    shown = [*original_facts(entry)[1:], *further_facts(entry)]
-    facts = [f"- {fact.name}: {_escaped(fact.text)}" for fact in shown if fact.text]
+    facts = [f"- {name}: {_escaped(text)}" for name, text in full_facts(entry).items()]
     lines = ["", f"### {entry.dispatch}", "", *facts]
     details = [*entry.verification.first, *entry.verification.map.splitlines()]
     return [*lines, "", "```text", *details, "```"] if details else lines
@@ -202,14 +200,11 @@ class ReportFiles:
         if any(path.suffix == PARQUET for path in self._paths):
             check_parquet()
         if self._append:
-            self._check_appended()
-
-    def _check_appended(self) -> None:
-        files = [path for path in self._paths if path.suffix == CSV]
-        if not files:
-            raise UsageError("--append needs a CSV file: give --output FILE.csv as well.")
-        for path in files:
-            _present(path)
+            files = [path for path in self._paths if path.suffix == CSV]
+            if not files:
+                raise UsageError("--append needs a CSV file: give --output FILE.csv as well.")
+            for path in files:
+                _present(path)
 
     def _write(self, path: Path, entries: list[Entry]) -> None:
         if path.suffix == CSV and self._append:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import floor, isfinite, log10
 
 from actiondbg.kernels.results.comparison import Difference
 from actiondbg.kernels.results.entry import Entry
 from actiondbg.support.counts import counted
 
-NOT_PROFILED = "Not profiled"
+_NOT_PROFILED = "Not profiled"
 _RATES = ((1e12, "TB/s"), (1e9, "GB/s"), (1e6, "MB/s"))
 
 
@@ -42,48 +41,55 @@ _SMALL_SHARE = 0.1  # per cent of a time that is not worth digits
 _SLICES = "split_k_slices"
 
 
-@dataclass(frozen=True)
-class Fact:
-    """A line of the description of a dispatch: what it is about, and the words."""
-
-    name: str
-    text: str
+# The lines of the description of a dispatch: what each is about, with the words.
+Facts = dict[str, str]
 
 
-def original_facts(entry: Entry) -> list[Fact]:
+def original_facts(entry: Entry) -> Facts:
     """Return what the dispatch profiler reports of a dispatch, in its order."""
     given = dict(entry.arguments)
     if _SLICES in entry.parameters:  # an argument of the dispatch profiler
         given[_SLICES] = entry.parameters[_SLICES]
     arguments = " ".join(f"--{name}={value}" for name, value in given.items())
     least, gflops = entry.least, entry.gflops
-    return [
-        Fact("Dispatch", entry.dispatch),
-        Fact("Provider", entry.provider),
-        Fact("OpKind", entry.kind),
-        Fact("Operation", entry.operation),
-        Fact("Configuration", entry.configuration),
-        Fact("Arguments", arguments),
-        Fact("Verification", entry.verification.verdict),
-        Fact("Runtime(ms)", NOT_PROFILED if least is None else milliseconds(least)),
-        Fact("GFLOPs", NOT_PROFILED if gflops is None else f"{gflops:.2f}"),
-    ]
+    return {
+        "Dispatch": entry.dispatch,
+        "Provider": entry.provider,
+        "OpKind": entry.kind,
+        "Operation": entry.operation,
+        "Configuration": entry.configuration,
+        "Arguments": arguments,
+        "Verification": entry.verification.verdict,
+        "Runtime(ms)": _NOT_PROFILED if least is None else milliseconds(least),
+        "GFLOPs": _NOT_PROFILED if gflops is None else f"{gflops:.2f}",
+    }
 
 
-def further_facts(entry: Entry) -> list[Fact]:
+def further_facts(entry: Entry) -> Facts:
     """Return what else there is to report of a dispatch; nothing that is as expected."""
-    facts = [
-        Fact("Range(ms)", _range(entry)),
-        Fact("Call(ms)", _call(entry)),
-        Fact("Events", events_of(entry)),
-        Fact("Bandwidth", _bandwidth(entry)),
-        Fact("Of the peak", _of_the_peak(entry)),
-        Fact("Configured", applied(entry)),
-        Fact("Wrong", wrong(entry)),
-        Fact("Detail", entry.verification.detail or entry.compilation.error),
-        Fact("Culprit", _culprit(entry)),
-    ]
-    return [fact for fact in facts if fact.text]
+    moved = ""
+    if entry.bandwidth is not None and entry.intensity is not None:
+        moved = (
+            f"{bandwidth(entry.bandwidth)} at least; {digits(entry.intensity)} operations a byte"
+        )
+    facts = {
+        "Range(ms)": _range(entry),
+        "Call(ms)": _call(entry),
+        "Events": events_of(entry),
+        "Bandwidth": moved,
+        "Of the peak": _of_the_peak(entry),
+        "Configured": applied(entry),
+        "Wrong": wrong(entry),
+        "Detail": entry.verification.detail or entry.compilation.error,
+        "Culprit": _culprit(entry),
+    }
+    return {name: text for name, text in facts.items() if text}
+
+
+def full_facts(entry: Entry) -> Facts:
+    """Return all that there is to report of a dispatch, below its name."""
+    facts = {**original_facts(entry), **further_facts(entry)}
+    return {name: text for name, text in facts.items() if text and name != "Dispatch"}
 
 
 def applied(entry: Entry) -> str:
@@ -132,12 +138,6 @@ def _count(count: float) -> str:
     return f"{count:,.0f}" if count >= _LARGE_COUNT else digits(count)
 
 
-def _bandwidth(entry: Entry) -> str:
-    if entry.bandwidth is None or entry.intensity is None:
-        return ""
-    return f"{bandwidth(entry.bandwidth)} at least; {digits(entry.intensity)} operations a byte"
-
-
 def _of_the_peak(entry: Entry) -> str:
     if entry.percent_of_peak is None or entry.peak_gflops is None:
         return ""
@@ -156,12 +156,9 @@ def _culprit(entry: Entry) -> str:
 def summary_of(entries: Sequence[Entry]) -> str:
     """Return how many dispatches there are, and how many ended how, in one sentence."""
     verdicts = Counter(entry.verification.verdict for entry in entries)
-    counts = [f"{count:,} {_in_line(verdict)}" for verdict, count in verdicts.items()]
+    words: dict[str, str] = {"SUCCESS": "right", "FAILED": "wrong"}
+    counts = [f"{count:,} {words.get(each, each.lower())}" for each, count in verdicts.items()]
     return f"{counted(len(entries), 'dispatch')}{': ' if counts else ''}{', '.join(counts)}."
-
-
-def _in_line(verdict: str) -> str:
-    return {"SUCCESS": "right", "FAILED": "wrong"}.get(verdict, verdict.lower())
 
 
 # The table of many dispatches, one line each.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -76,9 +77,14 @@ def search(
     base = replace(settings or SweepSettings(), verify=True, profile=True, bisect=False)
     confirmations = max(base.repetitions, _CONFIRMATIONS)
     providers, baseline = {compiler.name: compiler}, None
-    if compare_with_c and (loops := _c_loops(operation)) is not None:
-        baseline = loops.default(operation)
-        providers.setdefault(loops.name, loops)
+    if compare_with_c:
+        loops = make_provider("c")
+        default = loops.default(operation)
+        with suppress(ActiondbgError):  # its packages are optional
+            loops.identity()
+            if loops.obstacle(Dispatch(operation, default)) is None:
+                baseline = default
+                providers.setdefault(loops.name, loops)
     trials = make_stages(replace(base, repetitions=_REPETITIONS), providers)
     finals = make_stages(replace(base, repetitions=confirmations), providers)
     if trials.verifier is None or finals.profiler is None:
@@ -89,17 +95,6 @@ def search(
     return ConfigurationSearch(
         operation, compiler, evaluator, log, limits, progress, baseline, likely
     ).run()
-
-
-def _c_loops(operation: Operation) -> Provider | None:
-    """Return the provider c, if it can compile an operation here: its packages are optional."""
-    loops = make_provider("c")
-    try:
-        loops.identity()
-        obstacle = loops.obstacle(Dispatch(operation, loops.default(operation)))
-    except ActiondbgError:
-        return None
-    return loops if obstacle is None else None
 
 
 def search_log(folder: GeneratedFolder, operation: Operation, provider: Provider) -> Path:

@@ -63,12 +63,6 @@ class SearchSpace:
             found.append(index)
         return tuple(reversed(found))
 
-    def is_ordered(self, position: int) -> bool:
-        """Whether the choices of a parameter are rising numbers: neighbours are then alike."""
-        choices = self.choices[position]
-        numbers = [each for each in choices if isinstance(each, int) and not isinstance(each, bool)]
-        return len(numbers) == len(choices) and numbers == sorted(numbers)
-
 
 class Sampler(Protocol):
     def propose(self) -> Point | None:
@@ -173,8 +167,11 @@ def _distributions(space: SearchSpace) -> dict[str, optuna.distributions.BaseDis
 
     found: dict[str, optuna.distributions.BaseDistribution] = {}
     for position, name in enumerate(space.names):
-        count = len(space.choices[position])
-        if space.is_ordered(position):
+        choices = space.choices[position]
+        count = len(choices)
+        # Neighbours are alike where the choices are rising numbers.
+        numbers = [each for each in choices if isinstance(each, int) and not isinstance(each, bool)]
+        if len(numbers) == count and numbers == sorted(numbers):
             found[name] = IntDistribution(0, count - 1)
         else:
             found[name] = CategoricalDistribution(list(range(count)))

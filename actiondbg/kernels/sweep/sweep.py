@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from threading import Event
@@ -121,7 +121,10 @@ class Sweep:
         except KeyboardInterrupt:
             self._interrupted.set()
             pool.shutdown(wait=False, cancel_futures=True)
-            _end_kernels(futures)
+            # End the kernels that run; one that never ends would have its time limit left.
+            while any(future.running() for future in futures):
+                SERVERS.close()  # again: a kernel may have been about to start
+                time.sleep(_INTERVAL)
             raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
@@ -162,7 +165,9 @@ class Sweep:
         states = {each.dispatch.name: each.state for each in compiled}
         groups: dict[str, list[Kernel]] = {}
         for each in compiled:
-            if each.kernel is not None and _ended_well(self.rows[each.dispatch.name]):
+            verification = self.rows[each.dispatch.name].verification
+            ended_well = verification is None or verification.verdict in _ENDED
+            if each.kernel is not None and ended_well:
                 group = groups.setdefault(each.dispatch.operation.name, [])
                 group.append((each.dispatch, each.kernel))
         done, total = 0, sum(map(len, groups.values()))
@@ -185,13 +190,6 @@ class Sweep:
     def _report_progress(self, progress: SweepProgress) -> None:
         if self._report is not None:
             self._report(progress)
-
-
-def _end_kernels(futures: Sequence[Future[tuple[CompiledDispatch, Row]]]) -> None:
-    """End the kernels that run; a kernel that never ends would have its time limit left."""
-    while any(future.running() for future in futures):
-        SERVERS.close()  # again: a kernel may have been about to start
-        time.sleep(_INTERVAL)
 
 
 def _profiled(row: Row, profile: Profile | str) -> Row:
@@ -218,10 +216,6 @@ def _doubted(row: Row, reason: str) -> Row:
     if verification is None or verification.verdict != "SUCCESS":
         return row
     return replace(row, verification=replace(verification, verdict="Not verified", detail=reason))
-
-
-def _ended_well(row: Row) -> bool:
-    return row.verification is None or row.verification.verdict in _ENDED
 
 
 def make_stages(

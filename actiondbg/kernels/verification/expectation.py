@@ -107,7 +107,13 @@ def expectation_of(
     values, result = reference.values, operation.result.type
     run = OperandRun(kind, index)
     if kind == "edges":
-        reference = replace(reference, magnitude=_magnitude_of_edges(reference))
+        # Of results that are NaN or infinite there is none. A finite one that was selected from
+        # such operands is as exact as the operation is, and else unknown.
+        magnitude = np.broadcast_to(reference.magnitude, values.shape)
+        unknown = np.isfinite(values) & (not reference.exact)
+        finite = np.where(unknown, np.inf, 0.0)
+        magnitude = np.where(np.isfinite(magnitude), magnitude, finite)
+        reference = replace(reference, magnitude=magnitude)
     limit = exact_limit(operation)
     small = float(np.max(reference.magnitude, initial=0.0)) < limit
     is_equal = reference.exact and small and kind in (*_INTEGERS, "edges")
@@ -135,17 +141,6 @@ def expectation_of(
         bound = np.where(_exact_sums(operation, operands, run, reference, compute), 0.0, bound)
         method = _EQUAL
     return Expectation(operands, values, bound, method, run)
-
-
-def _magnitude_of_edges(reference: Reference) -> np.ndarray:
-    """Return the magnitude of a result some operands of which are NaN or infinite.
-
-    Of such results there is none. A finite one that was selected from them is as exact as the
-    operation is, and else unknown.
-    """
-    magnitude = np.broadcast_to(reference.magnitude, reference.values.shape)
-    unknown = np.isfinite(reference.values) & (not reference.exact)
-    return np.where(np.isfinite(magnitude), magnitude, np.where(unknown, np.inf, 0.0))
 
 
 def _exact_sums(

@@ -15,7 +15,7 @@ from actiondbg.commands.cli.kernels.requested_problems import (
     requested_kinds,
     requested_operations,
 )
-from actiondbg.commands.cli.kernels.sweep_line import (
+from actiondbg.commands.cli.kernels.sweep_commands import (
     dispatch_filter,
     generate_requested,
     print_command,

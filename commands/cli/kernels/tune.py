@@ -8,7 +8,7 @@ from pathlib import Path
 
 from actiondbg.commands import FAILED
 from actiondbg.commands.cli.kernels.options import JobOptions, LimitOptions
-from actiondbg.commands.cli.kernels.sweep_line import progress_bar
+from actiondbg.commands.cli.kernels.sweep_commands import progress_bar
 from actiondbg.commands.cli.line_parser import LineParser, subcommand
 from actiondbg.commands.interpreter.options import flag, option, positional
 from actiondbg.commands.interpreter.values import positive

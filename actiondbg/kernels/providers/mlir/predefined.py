@@ -55,7 +55,13 @@ def parameters_obstacle(operation: Operation, configuration: Configuration) -> s
             " or pipeline."
         )
     if _PIPELINE & set(parameters):
-        return _pipeline_obstacle(configuration)
+        if _SCHEDULE & set(parameters):
+            return "A configuration has either a pipeline or tile and vector sizes, not both."
+        try:
+            split_pipeline(pipeline_of(configuration))
+        except ValueError as error:
+            return str(error)
+        return None
     if "tile" in parameters and "vector" not in parameters:
         return "A schedule needs the parameter 'vector', with a size for each loop."
     if "vector" in parameters and has_bits(operation.body("%out", "")):
@@ -105,16 +111,6 @@ def _bf16_obstacle(operation: Operation, vector: Sequence[int]) -> str | None:
                 f"llc aborts on the {operation.extreme} of {length} elements of bf16: use "
                 f"vectors whose length, and the rest of {last.size}, are no {_BF16_LANES} n + 1."
             )
-    return None
-
-
-def _pipeline_obstacle(configuration: Configuration) -> str | None:
-    if _SCHEDULE & set(configuration.parameters):
-        return "A configuration has either a pipeline or tile and vector sizes, not both."
-    try:
-        split_pipeline(pipeline_of(configuration))
-    except ValueError as error:
-        return str(error)
     return None
 
 

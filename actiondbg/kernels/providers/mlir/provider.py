@@ -92,25 +92,6 @@ _ELEMENTWISE = re.compile(
 )
 
 
-def schedule_passes(function: str) -> list[str]:
-    """Return the passes that interpret the schedule of a module, and remove it."""
-    return [
-        "--transform-interpreter",
-        f"--symbol-privatize=exclude={function}",
-        "--symbol-dce",
-    ]
-
-
-def default_passes(body: str) -> list[str]:
-    """Return the passes of the default configuration.
-
-    Args:
-        body: of the function. One with tensors of bits has its operations fused, such that none of
-            them are stored: MLIR 22 cannot lower that (an assertion fails).
-    """
-    return ["--linalg-fuse-elementwise-ops", _BUFFERIZE] if has_bits(body) else [_BUFFERIZE]
-
-
 def pipeline_passes(pipeline: str) -> list[str]:
     """Return the passes of a pipeline as options of mlir-opt, on buffers.
 
@@ -124,14 +105,10 @@ def pipeline_passes(pipeline: str) -> list[str]:
     """
     passes = split_pipeline(pipeline)
     bufferizes = "one-shot-bufferize" in pipeline
-    if any(_is_nested(each) for each in passes):
+    if any("(" in each.partition("{")[0] for each in passes):  # nested
         first = [] if bufferizes else ["one-shot-bufferize{bufferize-function-boundaries}"]
         return [f"--pass-pipeline=builtin.module({','.join([*first, *passes])})"]
     return [*([] if bufferizes else [_BUFFERIZE]), *(f"--{_option(each)}" for each in passes)]
-
-
-def _is_nested(text: str) -> bool:
-    return "(" in text.partition("{")[0]
 
 
 def _option(text: str) -> str:
@@ -153,12 +130,6 @@ def to_llvm(scheduled: str, *, reassociate: bool) -> list[str]:
     tree = f"{vectors}=reassociate-fp-reductions"
     passes = [tree if reassociate and each == vectors else each for each in _TO_LLVM]
     return [_BUFFERIZE, *(_DEALLOCATE if allocates else ()), *passes]
-
-
-def llc_options(toolchain: Toolchain) -> list[str]:
-    # LLVM takes the names of vector functions from the module's triple.
-    library = ["-vector-library=LIBMVEC"] if toolchain.vector_math else []
-    return [*_LLC, f"-mtriple={toolchain.triple}", *library]
 
 
 def link_options(toolchain: Toolchain) -> list[str]:
@@ -207,11 +178,16 @@ class MlirProvider(Provider):
         """Return the command that applies the configuration, on which a bisection can run."""
         operation, configuration = dispatch.operation, dispatch.configuration
         if schedule_of(configuration) is not None:
-            passes = schedule_passes(operation.name)
+            # They interpret the schedule of the module, and remove it.
+            passes = ["--transform-interpreter", f"--symbol-privatize=exclude={operation.name}"]
+            passes.append("--symbol-dce")
         elif configuration.parameters:
             passes = pipeline_passes(pipeline_of(configuration))
         else:
-            passes = default_passes(operation.body("%out", ""))
+            # Operations on tensors of bits are fused, such that none of them are stored: MLIR 22
+            # cannot lower that (an assertion fails).
+            fuses = has_bits(operation.body("%out", ""))
+            passes = [*(["--linalg-fuse-elementwise-ops"] if fuses else []), _BUFFERIZE]
         argv = [str(find_toolchain().mlir_opt), CONFIGURED, *passes, "-o", SCHEDULED]
         return ConfiguredStep(argv, Path(SCHEDULED))
 
@@ -235,7 +211,10 @@ class MlirProvider(Provider):
         steps.run("mlir-opt", [str(tools.mlir_opt), str(scheduled), *lower])
         translate = ["--mlir-to-llvmir", "llvm.mlir", "-o", "kernel.ll"]
         steps.run("mlir-translate", [str(tools.mlir_translate), *translate])
-        steps.run("llc", [str(tools.llc), *llc_options(tools), "kernel.ll", "-o", "kernel.o"])
+        options = [*_LLC, f"-mtriple={tools.triple}"]
+        if tools.vector_math:  # LLVM takes the names of vector functions from the triple
+            options.append("-vector-library=LIBMVEC")
+        steps.run("llc", [str(tools.llc), *options, "kernel.ll", "-o", "kernel.o"])
         steps.run("cc", [str(tools.cc), *link_options(tools)])
         binary = KernelBinary(LOADER, (folder / "kernel.so").absolute(), symbol, inputs, result)
         if steps.dry_run:

@@ -117,8 +117,26 @@ class Window:
                 )
 
 
-class WindowedOperation(Operation):
-    """A kind that moves a window over images, in the order nhwc; a subclass has these fields.
+@dataclass(frozen=True)
+class _Images(Operation):
+    batch: int
+    height: int
+    width: int
+    channels: int
+
+
+@dataclass(frozen=True)
+class _Window(Operation):
+    kernel_h: int
+    kernel_w: int
+    stride_h: int = 1
+    stride_w: int = 1
+    dilation_h: int = 1
+    dilation_w: int = 1
+
+
+class WindowedOperation(_Window, _Images):  # fields of the last base come first
+    """A kind that moves a window over images, in the order nhwc; a subclass adds the types.
 
     Attributes:
         batch: the number of images.
@@ -135,16 +153,6 @@ class WindowedOperation(Operation):
         result_type: of the result and the accumulator.
     """
 
-    batch: int
-    height: int
-    width: int
-    channels: int
-    kernel_h: int
-    kernel_w: int
-    stride_h: int
-    stride_w: int
-    dilation_h: int
-    dilation_w: int
     input_type: ElementType
     result_type: ElementType
 
@@ -250,7 +258,12 @@ class Convolution(WindowedOperation):
 
 
 @dataclass(frozen=True)
-class Conv2d(Convolution):
+class _FilteredImages(_Images):
+    filters: int
+
+
+@dataclass(frozen=True)
+class Conv2d(Convolution, _FilteredImages):
     """A convolution of images with filters, without padding: the input is as the caller pads it.
 
     Attributes, besides the fields of ``WindowedOperation``:
@@ -259,17 +272,6 @@ class Conv2d(Convolution):
     """
 
     kind: ClassVar[str] = "conv_2d"
-    batch: int
-    height: int
-    width: int
-    channels: int
-    filters: int
-    kernel_h: int
-    kernel_w: int
-    stride_h: int = 1
-    stride_w: int = 1
-    dilation_h: int = 1
-    dilation_w: int = 1
     layout: ConvLayout = "nhwc_hwcf"
     input_type: ElementType = ElementType.F32
     filter_type: ElementType = ElementType.F32
@@ -340,16 +342,6 @@ class DepthwiseConv2d(Convolution):
     """A convolution of each channel of images, in the order nhwc, without padding."""
 
     kind: ClassVar[str] = "depthwise_conv_2d"
-    batch: int
-    height: int
-    width: int
-    channels: int
-    kernel_h: int
-    kernel_w: int
-    stride_h: int = 1
-    stride_w: int = 1
-    dilation_h: int = 1
-    dilation_w: int = 1
     input_type: ElementType = ElementType.F32
     filter_type: ElementType = ElementType.F32
     result_type: ElementType = ElementType.F32
@@ -382,16 +374,6 @@ class Pooling(WindowedOperation):
     """
 
     kind: ClassVar[str] = "pooling"
-    batch: int
-    height: int
-    width: int
-    channels: int
-    kernel_h: int
-    kernel_w: int
-    stride_h: int = 1
-    stride_w: int = 1
-    dilation_h: int = 1
-    dilation_w: int = 1
     combiner: PoolingCombiner = "max"
     input_type: ElementType = ElementType.F32
     result_type: ElementType = ElementType.F32

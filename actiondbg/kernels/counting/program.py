@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from actiondbg.errors import AgentBuildError, LaunchError
-from actiondbg.kernels.counting.calls import Calls, read_calls
+from actiondbg.kernels.counting.measurement import Calls, read_calls
 from actiondbg.statistics.event_probe import choose_available
 from actiondbg.statistics.events import DEFAULT, Event, aliases, listed_events
 from actiondbg.support.atomic_write import write_whole

@@ -20,7 +20,7 @@ from actiondbg.kernels.providers.provider import CompiledKernel, Provider
 from actiondbg.kernels.results.entry import Profile, Row, Verdict, Verification, entry_of
 from actiondbg.kernels.sweep.compilation import ClusterCompiler, CompiledDispatch, DispatchCompiler
 from actiondbg.kernels.sweep.settings import SweepSettings
-from actiondbg.kernels.verification.reference_cache import ReferenceCache
+from actiondbg.kernels.verification.expectation import ReferenceCache
 from actiondbg.kernels.verification.reference_providers import find_reference_provider
 from actiondbg.kernels.verification.verifier import DispatchVerifier, Verifier
 from actiondbg.recording.dependencies import need_packages

@@ -20,8 +20,7 @@ from actiondbg.kernels.packages import np
 from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.results.entry import Verdict, Verification
 from actiondbg.kernels.verification.comparison import compare, error_map
-from actiondbg.kernels.verification.expectation import Expectation
-from actiondbg.kernels.verification.reference_cache import ReferenceCache
+from actiondbg.kernels.verification.expectation import Expectation, ReferenceCache
 
 _VERDICTS: dict[type[KernelError], Verdict] = {
     KernelTimedOut: "TIMED OUT",

@@ -118,7 +118,7 @@ def run(parser: LineParser[CountOptions], argv: list[str]) -> int:
 
 
 def _run(options: CountOptions, words: Sequence[str], is_program: bool) -> int:
-    from actiondbg.kernels.counting.calls import has_counts
+    from actiondbg.kernels.counting.measurement import has_counts
 
     _check(options)
     kept = Path(words[0])
@@ -160,8 +160,7 @@ def _report(
     options: CountOptions, words: Sequence[str], folder: Path, out: TextIO, notes: list[str]
 ) -> None:
     """Read the counts, write the requested files, and print the result."""
-    from actiondbg.kernels.counting.calls import read_calls
-    from actiondbg.kernels.counting.measurement import CallSelection, cost_of
+    from actiondbg.kernels.counting.measurement import CallSelection, cost_of, read_calls
 
     selection = CallSelection(options.name, options.skip_start, options.buckets, options.by_thread)
     cost = cost_of(read_calls(folder), selection)

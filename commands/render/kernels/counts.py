@@ -14,11 +14,11 @@ from actiondbg.statistics.units import value_text
 from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
-    from actiondbg.kernels.counting.calls import Thread
     from actiondbg.kernels.counting.measurement import (
         CallCost,
         CallStatistics,
         FunctionTotal,
+        Thread,
         ThreadTotal,
     )
 

@@ -33,7 +33,7 @@ from actiondbg.kernels.providers.registry import make_provider
 from actiondbg.kernels.providers.steps import CompilationSteps
 from actiondbg.kernels.results.entry import Row, Verdict, Verification
 from actiondbg.kernels.sweep.settings import SweepSettings
-from actiondbg.kernels.verification.reference_cache import ReferenceCache
+from actiondbg.kernels.verification.expectation import ReferenceCache
 from actiondbg.kernels.verification.verifier import Verifier
 from tests.elements import some
 from tests.paths import COMMAND

@@ -24,8 +24,8 @@ from actiondbg.kernels.providers.steps import CompilationSteps
 from actiondbg.kernels.results.csv_file import read_csv
 from actiondbg.kernels.results.entry import Verification
 from actiondbg.kernels.sweep.settings import SweepSettings
+from actiondbg.kernels.verification.expectation import ReferenceCache
 from actiondbg.kernels.verification.operands import make_operands
-from actiondbg.kernels.verification.reference_cache import ReferenceCache
 from actiondbg.kernels.verification.verifier import Verifier
 from tests.fakes.kernels.operations import OPERATIONS
 from tests.paths import COMMAND

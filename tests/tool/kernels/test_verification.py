@@ -13,7 +13,7 @@ from actiondbg.kernels.operations.generic import Reduction
 from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.results.entry import Verification
-from actiondbg.kernels.verification.reference_cache import ReferenceCache
+from actiondbg.kernels.verification.expectation import ReferenceCache
 from actiondbg.kernels.verification.verifier import Verifier
 from tests.fakes.kernels.c_kernel import MATMUL, compile_kernel
 

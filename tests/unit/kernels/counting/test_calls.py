@@ -8,8 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from actiondbg.kernels.counting.calls import CountsUnreadable, Function, has_counts, read_calls
-from actiondbg.kernels.counting.measurement import COLUMNS, nodes_of_cpus, write_csv_files
+from actiondbg.kernels.counting.measurement import (
+    COLUMNS,
+    CountsUnreadable,
+    Function,
+    has_counts,
+    nodes_of_cpus,
+    read_calls,
+    write_csv_files,
+)
 from actiondbg.lineage.performance.profiles.file import read_profile
 from tests.fakes.counts import write_process, write_thread
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from actiondbg.commands.render.kernels.tuning import tuning_text
+from actiondbg.commands.render.kernels.search import tuning_text
 from actiondbg.kernels.model import ElementType, Tensor
 from actiondbg.kernels.results.weights import ModelWeights
 from actiondbg.kernels.tuning import Agreement, TuningResult, WholeTimes, program_operands

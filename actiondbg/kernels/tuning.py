@@ -105,13 +105,8 @@ class TuningResult:
     times: WholeTimes
 
 
-@dataclass(frozen=True)
-class _Root:
-    """The first operation of a root, and what all of that root weigh."""
-
-    operation: Operation
-    share: float
-    count: int
+# The first operation of a root, and the share and the count of all with that root.
+_Root = tuple[Operation, float, int]
 
 
 class ModelTuner:
@@ -193,21 +188,21 @@ class ModelTuner:
             if root_key(operation) in keys and self._provider.space(operation):
                 by_key.setdefault(root_key(operation), {})[operation.name] = weight
         groups = [
-            _Root(
+            (
                 next(each for name, each in self._operations.items() if name in members),
                 sum(each.share for each in members.values()),
                 sum(each.count for each in members.values()),
             )
             for members in by_key.values()
         ]
-        heavy = [each for each in groups if each.share >= _LEAST_SHARE]
-        return sorted(heavy, key=lambda each: each.share, reverse=True)
+        heavy = [(each, share, count) for each, share, count in groups if share >= _LEAST_SHARE]
+        return sorted(heavy, key=lambda root: root[1], reverse=True)
 
     def _search(self, root: _Root, heavier: Sequence[TunedOperation]) -> TunedOperation:
         """Search for a root; what won for heavier ones of its kind is tried first."""
-        operation = root.operation
+        operation, share, count = root
         alike = [each.search for each in heavier if each.search.operation.kind == operation.kind]
-        budget = max(_LEAST_TRIALS, ceil(self._settings.budget * root.share / 100.0))
+        budget = max(_LEAST_TRIALS, ceil(self._settings.budget * share / 100.0))
         report = self._progress
         result = search(
             operation,
@@ -223,7 +218,7 @@ class ModelTuner:
         fits = (each for each in result.finalists if lowering_of(each.configuration) is not None)
         best, default = next(fits, None), result.default
         wins = best is not None and default is not None and best.is_clearly_faster(default)
-        return TunedOperation(result, root.share, root.count, best if wins else None)
+        return TunedOperation(result, share, count, best if wins else None)
 
     def _write_spec(
         self, roots: Sequence[ModelRoot], searched: Sequence[TunedOperation]

@@ -336,7 +336,17 @@ class CallStatistics:
             "thread": self.thread._asdict() if self.thread else None,
             "calls": self.calls,
             "quantities": {one.name: one.as_json() for one in self.quantities},
-            "relations": [_relation_json(relation) for relation in self.relations],
+            "relations": [
+                {
+                    "first": each.first.name,
+                    "second": each.second.name,
+                    "pearson": each.pearson,
+                    "spearman": each.spearman,
+                    "first_given_second": each.first_given_second.tolist(),
+                    "second_given_first": each.second_given_first.tolist(),
+                }
+                for each in self.relations
+            ],
         }
 
 
@@ -495,17 +505,6 @@ def _statistics(calls: Calls, buckets: int, thread: int | None) -> CallStatistic
     )
 
 
-def _relation_json(relation: Relation) -> dict[str, object]:
-    return {
-        "first": relation.first.name,
-        "second": relation.second.name,
-        "pearson": relation.pearson,
-        "spearman": relation.spearman,
-        "first_given_second": relation.first_given_second.tolist(),
-        "second_given_first": relation.second_given_first.tolist(),
-    }
-
-
 def write_csv_files(calls: Calls, folder: Path) -> list[Path]:
     """Write one row per call, and one per function; missing counts are empty.
 
@@ -516,7 +515,11 @@ def write_csv_files(calls: Calls, folder: Path) -> list[Path]:
     nodes = nodes_of_cpus()
     paths: list[Path] = []
     for thread in np.unique(calls.thread):
-        path = _free_path(folder / _file_name(calls.threads[int(thread)]), paths)
+        path = folder / _file_name(calls.threads[int(thread)])
+        # Numbers of processes and threads occur again.
+        serials = range(2, len(paths) + 3)
+        others = (path.with_stem(f"{path.stem}-{serial}") for serial in serials)
+        path = next(each for each in (path, *others) if each not in paths)
         paths.append(path)
         _write_thread(calls, int(thread), path, nodes)
     return [*paths, _write_functions(calls, folder / "functions.csv")]
@@ -557,12 +560,6 @@ def _write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]])
         lines.writerows(rows)
         text.detach()  # flushes
     return path
-
-
-def _free_path(path: Path, used: Sequence[Path]) -> Path:
-    """Return a path that is not used: numbers of processes and threads occur again."""
-    paths = (path, *(path.with_stem(f"{path.stem}-{serial}") for serial in range(2, len(used) + 3)))
-    return next(one for one in paths if one not in used)
 
 
 def _file_name(thread: Thread) -> str:

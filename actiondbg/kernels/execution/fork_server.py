@@ -297,7 +297,11 @@ class ForkServer:
 
     def _end_orphans(self) -> None:
         """End what ended kernels have started in groups of their own."""
-        while orphans := _children_of_this_process() - self._children.keys():
+        children = Path(f"/proc/self/task/{os.getpid()}/children")
+        # Some systems lack this file.
+        while children.exists() and (
+            orphans := set(map(int, children.read_text().split())) - self._children.keys()
+        ):
             for pid in orphans:
                 os.kill(pid, signal.SIGKILL)
                 os.waitpid(pid, 0)
@@ -321,9 +325,3 @@ def main(control: int, module: str) -> None:
         ForkServer(socket.socket(fileno=control)).run()
     sys.stdout = sys.stderr = None
     os._exit(0)
-
-
-def _children_of_this_process() -> set[int]:
-    with contextlib.suppress(FileNotFoundError):  # a system without these files
-        return set(map(int, Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()))
-    return set()

@@ -63,15 +63,8 @@ def write_kernel(path: Path, kernel: WrongKernel) -> None:
     """Write the file."""
     operation, configuration = kernel.dispatch.operation, kernel.dispatch.configuration
     fields = msgspec.Raw(to_json(operation))
-    stored = _Stored(
-        _VERSION,
-        operation.kind,
-        fields,
-        configuration,
-        kernel.verdict,
-        kernel.compiler,
-        kernel.limit,
-    )
+    how = (kernel.verdict, kernel.compiler, kernel.limit)
+    stored = _Stored(_VERSION, operation.kind, fields, configuration, *how)
     write_whole(path, to_json(stored))
 
 

@@ -303,7 +303,10 @@ class MatmulSoftmax(MatrixProduct):
         directions = numbers.standard_normal((self.k, self.n))
         directions /= np.linalg.norm(directions, axis=0)
         if index == 0:
-            rows, directions = self._far_below(directions, numbers)
+            # Rows are opposite to all columns, which have almost the same direction.
+            margin, first = _OVERFLOWS[self.accumulator], directions[:, :1]
+            lengths = margin * sqrt(self.k) * (1 + numbers.random(self.m))
+            rows, directions = -first.T * lengths[:, None], first + directions / margin
         else:
             rows, directions = self._far_above(directions, index - 1, numbers)
         return [
@@ -312,15 +315,6 @@ class MatmulSoftmax(MatrixProduct):
                 rhs.type.dtype
             ),
         ]
-
-    def _far_below(
-        self, directions: np.ndarray, numbers: np.random.Generator
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return rows that are opposite to all columns, which have almost the same direction."""
-        margin = _OVERFLOWS[self.accumulator]
-        first = directions[:, :1]
-        lengths = margin * sqrt(self.k) * (1 + numbers.random(self.m))
-        return -first.T * lengths[:, None], first + directions / margin
 
     def _far_above(
         self, directions: np.ndarray, index: int, numbers: np.random.Generator

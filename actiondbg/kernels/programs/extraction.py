@@ -73,15 +73,17 @@ def _blocks(program: ir.Operation) -> list[ir.Block]:
 class _Extraction:
     """Clones a group into a function; what it reads from outside becomes arguments."""
 
-    def __init__(self, group: OperationGroup) -> None:
-        self._group = group
-        self._inside = {each.operation for each in group.members}
+    def __init__(self, members: Sequence[StructuredOperation]) -> None:
+        self._members = members
+        # The reduction, or else the last operation.
+        self._root = next((each for each in members if each.is_reduction), members[-1])
+        self._inside = {each.operation for each in members}
         self._copies: dict[ir.Value, ir.Value] = {}
         self._taker = self._takes_destination()
 
     def operation(self) -> ModelOperation:
         """Return the group as an operation."""
-        root, last = self._group.root, self._group.members[-1]
+        root, last = self._root, self._members[-1]
         if not root.loops:
             raise Unsupported(f"{root.name} has no loops: it computes one number.")
         outside = self._outside()
@@ -95,7 +97,7 @@ class _Extraction:
             block: ir.Block = function.add_entry_block()
             self._copies.update(zip(outside, block.arguments, strict=False))
             with ir.InsertionPoint(block):
-                for member in self._group.members:
+                for member in self._members:
                     self._clone(member, block.arguments[len(outside)])
                 func.ReturnOp([self._copies[last.result]])
             lines = str(function.operation.get_asm(use_local_scope=True)).strip().splitlines()
@@ -110,7 +112,7 @@ class _Extraction:
             output,
             root.loops,
             root.name,
-            sum(_work(each) for each in self._group.members),
+            sum(_work(each) for each in self._members),
             accumulation if accumulation.is_float else output.type,
             selected=selected(root),
             selected_axes=self._selected_axes(outside),
@@ -123,7 +125,7 @@ class _Extraction:
         () if no operand has indices: of elements that tensor.extract reads.
         """
         limits = dict.fromkeys(outside, 0)
-        for member in self._group.members:
+        for member in self._members:
             for each in nested_operations(member.operation):
                 if each.name != "tensor.extract":
                     continue
@@ -136,7 +138,7 @@ class _Extraction:
 
     def _selected_axes(self, outside: Sequence[ir.Value]) -> tuple[int, ...]:
         """Return the dimensions of the first operand that the root reduces, if it reads that."""
-        root = self._group.root
+        root = self._root
         if not outside or root.inputs[:1] != [outside[0]]:
             return ()
         loops = dimensions(root.maps[0])
@@ -151,7 +153,7 @@ class _Extraction:
     def _outside(self) -> list[ir.Value]:
         """Return the values that the group reads and that are computed elsewhere."""
         values: dict[ir.Value, None] = {}
-        for member in self._group.members:
+        for member in self._members:
             for value in (*_read(member), member.destination):
                 if not self._is_cloned(value):
                     values[value] = None
@@ -178,8 +180,8 @@ class _Extraction:
         That is a member or its ``linalg.fill``: from the last member back over those whose memory
         can be the result's.
         """
-        members = {each.operation: each for each in self._group.members}
-        at = self._group.members[-1]
+        members = {each.operation: each for each in self._members}
+        at = self._members[-1]
         while True:
             source = defining_operation(at.destination)
             if (
@@ -199,7 +201,7 @@ class _Extraction:
         """Return the member whose result an elementwise operation may overwrite."""
         if member.reads_destination or not member.is_elementwise:
             return None
-        for each in self._group.members:
+        for each in self._members:
             users = {use.owner.operation for use in each.result.uses}
             if (
                 users == {member.operation}
@@ -216,7 +218,7 @@ class _Extraction:
         initial = self._initial(member, destination)
         clone = self._append(member.operation)
         clone.operands[len(clone.operands) - 1] = initial
-        if member.operation == self._group.root.operation:
+        if member.operation == self._root.operation:
             clone.attributes[ROOT_MARK] = ir.UnitAttr.get()
         self._copies[member.result] = clone.results[0]
 
@@ -320,23 +322,6 @@ def _work(member: StructuredOperation) -> int:
 # the last operation's result is used outside.
 
 
-@dataclass(frozen=True)
-class OperationGroup:
-    """Operations that become one kernel.
-
-    Attributes:
-        members: in program order; the last has the result.
-    """
-
-    members: tuple[StructuredOperation, ...]
-
-    @property
-    def root(self) -> StructuredOperation:
-        """The reduction, or else the last operation."""
-        reductions = [each for each in self.members if each.is_reduction]
-        return reductions[0] if reductions else self.members[-1]
-
-
 def _structured_operations(block: ir.Block) -> tuple[list[StructuredOperation], list[str]]:
     """Return the operations of a block that compute something, and why others are left out."""
     found: list[StructuredOperation] = []
@@ -352,7 +337,7 @@ def _structured_operations(block: ir.Block) -> tuple[list[StructuredOperation], 
     return found, left_out
 
 
-def _grouped(operations: Sequence[StructuredOperation]) -> list[OperationGroup]:
+def _grouped(operations: Sequence[StructuredOperation]) -> list[list[StructuredOperation]]:
     """Group operations, from the last to the first: the users have their groups already."""
     group_of: dict[ir.Operation, int] = {}
     members: list[list[StructuredOperation]] = []
@@ -365,7 +350,7 @@ def _grouped(operations: Sequence[StructuredOperation]) -> list[OperationGroup]:
             members.append([])
         members[group].append(each)
         group_of[each.operation] = group
-    return [OperationGroup(tuple(reversed(group))) for group in reversed(members)]
+    return [group[::-1] for group in reversed(members)]
 
 
 def _group_to_join(

@@ -182,7 +182,10 @@ class ReportFiles:
         """
         for path in self._paths:
             with _named(path):
-                self._write(path, list(entries))
+                if path.suffix == CSV and self._append:
+                    self._add(path, list(entries))
+                else:
+                    write_whole(path, content_of(entries, path.suffix))
 
     def _check(self) -> None:
         for path in self._paths:
@@ -205,12 +208,6 @@ class ReportFiles:
                 raise UsageError("--append needs a CSV file: give --output FILE.csv as well.")
             for path in files:
                 _present(path)
-
-    def _write(self, path: Path, entries: list[Entry]) -> None:
-        if path.suffix == CSV and self._append:
-            self._add(path, entries)
-        else:
-            write_whole(path, content_of(entries, path.suffix))
 
     def _add(self, path: Path, entries: list[Entry]) -> None:
         """Replace the entries of this run in a file, and keep the others."""

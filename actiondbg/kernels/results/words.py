@@ -195,25 +195,15 @@ def notes(entry: Entry) -> str:
 
 def change_cells(difference: Difference) -> tuple[str, ...]:
     """Return a dispatch of a comparison, its verdicts, its times and their ratio."""
-    old, new = difference.old, difference.new
-    ratio = difference.ratio
+    entries = [each for each in (difference.old, difference.new) if each is not None]
+    verdicts = dict.fromkeys(each.verification.verdict for each in entries)
+    times = [
+        "" if each is None or each.least is None else f"{milliseconds(each.least)} ms"
+        for each in (difference.old, difference.new)
+    ]
     return (
         difference.name,
-        _before_and_after(_verdict(old), _verdict(new)),
-        _time(old),
-        _time(new),
-        "" if ratio is None else f"{ratio:.2f} times",
+        " -> ".join(verdicts),
+        *times,
+        "" if difference.ratio is None else f"{difference.ratio:.2f} times",
     )
-
-
-def _before_and_after(old: str, new: str) -> str:
-    return old if old == new else " -> ".join(each for each in (old, new) if each)
-
-
-def _verdict(entry: Entry | None) -> str:
-    return "" if entry is None else entry.verification.verdict
-
-
-def _time(entry: Entry | None) -> str:
-    least = None if entry is None else entry.least
-    return "" if least is None else f"{milliseconds(least)} ms"

@@ -69,12 +69,8 @@ def _character(share: np.ndarray) -> str:
     return _ALL if (share == 1).all() else _SOME
 
 
-@dataclass(frozen=True)
-class _Condition:
-    """A condition on the index of one dimension, in words, and the indices that meet it."""
-
-    text: str
-    indices: np.ndarray
+# A condition on the index of one dimension, in words, and the indices that meet it.
+_Condition = tuple[str, np.ndarray]
 
 
 def error_pattern(wrong: np.ndarray) -> str:
@@ -84,14 +80,14 @@ def error_pattern(wrong: np.ndarray) -> str:
     if wrong.all():
         return "All elements are wrong."
     found = [_condition(wrong, dimension) for dimension in range(wrong.ndim)]
-    text = " and ".join(each.text for each in found if each is not None)
+    text = " and ".join(each[0] for each in found if each is not None)
     if not text:
         return ""
     count = int(wrong.sum())
     if count == 1:
         return f"The wrong element has {text}."
     fulfilled = prod(
-        size if each is None else int(each.indices.sum())
+        size if each is None else int(each[1].sum())
         for size, each in zip(wrong.shape, found, strict=True)
     )
     exactly = ", and no other element has" if fulfilled == count else ""
@@ -143,7 +139,7 @@ def _condition(wrong: np.ndarray, dimension: int) -> _Condition | None:
         text = _periodic(hit, first, last, name)
     if not text and last - first + 1 == indices.size:
         text = _range(name, first, last, hit.size)
-    return _Condition(text, hit) if text else None
+    return (text, hit) if text else None
 
 
 def _periodic(hit: np.ndarray, first: int, last: int, name: str) -> str:

@@ -18,10 +18,7 @@ from actiondbg.commands.cli.kernels.requested_problems import (
 from actiondbg.commands.cli.kernels.sweep_commands import (
     dispatch_filter,
     generate_requested,
-    print_command,
-    progress_bar,
-    provider_settings,
-    requested_providers,
+    kernels_of,
     sweep_settings,
 )
 from actiondbg.commands.cli.line_parser import LineParser, subcommand
@@ -120,17 +117,8 @@ class _Line:
         self._bisected: list[BisectedKernel] = []
 
     def run(self) -> None:
-        options = self._options
-        shows = options.verbose or options.dry_run
-        with progress_bar(shown=not shows) as report:
-            kernels = Kernels(
-                _settings(options),
-                providers=requested_providers(options),
-                provider_settings=provider_settings(options),
-                report=report,
-                show=print_command if shows else None,
-            )
-            verifier = self._sweep(kernels, _dispatches(options, kernels))
+        with kernels_of(self._options, _settings(self._options)) as kernels:
+            verifier = self._sweep(kernels, _dispatches(self._options, kernels))
         if verifier is not None:
             self._bisect(kernels, verifier)
 
@@ -204,16 +192,12 @@ def _settings(options: BisectOptions) -> SweepSettings:
 
 def _dispatches(options: BisectOptions, kernels: Kernels) -> list[Dispatch]:
     if options.random_pipelines:
-        return _random(options, kernels)
+        operations: Sequence[Operation] = small_operations()
+        if changed_fields(options, OperationOptions):
+            operations = requested_operations(options, requested_kinds(options.operation_kind))
+        dispatches = random_dispatches(operations, options.random_pipelines, options.seed)
+        kernels.write(dispatches)
+        return dispatches
     if names_problems(options):
         return generate_requested(options, kernels)
     return kernels.select(dispatch_filter(options, options.names))
-
-
-def _random(options: BisectOptions, kernels: Kernels) -> list[Dispatch]:
-    operations: Sequence[Operation] = small_operations()
-    if changed_fields(options, OperationOptions):
-        operations = requested_operations(options, requested_kinds(options.operation_kind))
-    dispatches = random_dispatches(operations, options.random_pipelines, options.seed)
-    kernels.write(dispatches)
-    return dispatches

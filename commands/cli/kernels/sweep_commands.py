@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -46,7 +47,7 @@ from actiondbg.kernels.results.entry import Row, entries_of
 from actiondbg.kernels.results.report_files import ReportFiles, parse_tags
 from actiondbg.kernels.sweep.generation import DispatchFilter, PlannedDispatches
 from actiondbg.kernels.sweep.settings import SweepSettings
-from actiondbg.kernels.sweep.sweep import Report, Sweep, SweepProgress
+from actiondbg.kernels.sweep.sweep import Report, SweepProgress
 from actiondbg.statistics.event_probe import choose_available
 from actiondbg.statistics.events import Event
 
@@ -119,10 +120,6 @@ def named_providers(options: FolderOptions) -> list[str]:
     return [provider_name(each) for each in split_names(options.provider)]
 
 
-def provider_settings(options: ProviderOptions, batch_size: int | None = None) -> ProviderSettings:
-    return ProviderSettings(options.build_dir, options.device, options.cuda_arch, batch_size)
-
-
 @contextmanager
 def progress_bar(shown: bool) -> Generator[Report | None]:
     """Yield a callback that shows the progress on stderr, with an estimate of the time left."""
@@ -160,6 +157,25 @@ def progress_bar(shown: bool) -> Generator[Report | None]:
         yield report
 
 
+def provider_settings(options: ProviderOptions, batch_size: int | None = None) -> ProviderSettings:
+    return ProviderSettings(options.build_dir, options.device, options.cuda_arch, batch_size)
+
+
+@contextmanager
+def kernels_of(options: CompileLine, settings: SweepSettings) -> Generator[Kernels]:
+    """Yield the kernels that options describe; progress, or each command, is shown meanwhile."""
+    shows = options.verbose or options.dry_run
+    with progress_bar(shown=not shows) as report:
+        yield Kernels(
+            settings,
+            providers=requested_providers(options),
+            provider_settings=provider_settings(options, settings.batch_size),
+            report=report,
+            show=partial(print, flush=True) if shows else None,
+            warn=print_notice,
+        )
+
+
 def sweep_settings(options: CompileLine) -> SweepSettings:
     """Return the settings of a sweep, which does what the command has options for."""
     settings = SweepSettings(
@@ -181,6 +197,12 @@ def sweep_settings(options: CompileLine) -> SweepSettings:
             bisect=options.bisect,
         )
     if isinstance(options, ProfileLine):
+        events: Sequence[Event] = ()
+        if options.events:
+            names = split_names(options.events)
+            events, notes = choose_available(names, "actiondbg kernels count")
+            for note in notes:
+                print_notice(note)
         settings = replace(
             settings,
             verify=options.verification_enabled and not options.compile_only,
@@ -188,19 +210,9 @@ def sweep_settings(options: CompileLine) -> SweepSettings:
             repetitions=options.benchmark_repetitions,
             batch_size=options.batch_size,
             remeasure=options.remeasure,
-            events=_counted_events(options.events),
+            events=tuple(events),
         )
     return settings
-
-
-def _counted_events(names: str) -> tuple[Event, ...]:
-    """Return the events of ``--events`` that this machine can count; print what it cannot."""
-    if not names:
-        return ()
-    events, notes = choose_available(split_names(names), "actiondbg kernels count")
-    for note in notes:
-        print_notice(note)
-    return tuple(events)
 
 
 def generate_requested(options: CompileLine | GenerateLine, kernels: Kernels) -> list[Dispatch]:
@@ -269,19 +281,15 @@ def run_sweep(
 def _sweep(options: LineT, choose: Callable[[LineT, Kernels], list[Dispatch]]) -> int:
     settings = sweep_settings(options)
     output = _Output(options)
-    with progress_bar(shown=not (options.verbose or options.dry_run)) as report:
-        kernels = Kernels(
-            settings,
-            providers=requested_providers(options),
-            provider_settings=provider_settings(options, settings.batch_size),
-            report=report,
-            show=print_command if options.verbose or options.dry_run else None,
-            warn=print_notice,
-        )
+    with kernels_of(options, settings) as kernels:
         with _writing(options.generated_dir):
             dispatches = choose(options, kernels)
         sweep = kernels.sweep(dispatches)
-        stopped = _stopped_by(sweep, dispatches)
+        stopped: KeyboardInterrupt | OSError | None = None
+        try:
+            sweep.run(dispatches)
+        except (KeyboardInterrupt, OSError) as error:  # such as a full disk: rows are printed first
+            stopped = error
     rows = [sweep.rows[each.name] for each in dispatches if each.name in sweep.rows]
     if not options.dry_run:
         output.write(rows)
@@ -295,15 +303,6 @@ def _sweep(options: LineT, choose: Callable[[LineT, Kernels], list[Dispatch]]) -
         )
         return 128 + signal.SIGINT
     return FAILED if any(row.is_wrong for row in rows) else 0
-
-
-def _stopped_by(sweep: Sweep, dispatches: Sequence[Dispatch]) -> KeyboardInterrupt | OSError | None:
-    """Run a sweep; return what stopped it, such as a full disk: its rows are printed first."""
-    try:
-        sweep.run(dispatches)
-    except (KeyboardInterrupt, OSError) as error:
-        return error
-    return None
 
 
 @contextmanager
@@ -325,8 +324,11 @@ class _Output:
 
     def __init__(self, options: CompileLine) -> None:
         verified = isinstance(options, VerifyLine)
-        # A run that names no file writes these.
-        self._reports = _report_paths(options) if isinstance(options, RunLine) else []
+        self._reports: list[Path] = []
+        if isinstance(options, RunLine) and not (options.output or options.dry_run):
+            folder = GeneratedFolder(options.generated_dir).path
+            folder.mkdir(parents=True, exist_ok=True)
+            self._reports = [folder / "report.csv", folder / "report.html"]
         paths = [*(options.output if verified else ()), *self._reports]
         self._files = ReportFiles(paths, append=verified and options.append)
         self._tags = parse_tags(options.tags) if verified else ()
@@ -343,19 +345,6 @@ class _Output:
         self._files.write(entries)
         if self._reports and not (self._json or self._quiet):
             print(f"Report: {', '.join(map(str, self._reports))}")
-
-
-def _report_paths(options: RunLine) -> list[Path]:
-    """Return the files of a run without ``--output``, in the folder of generated kernels."""
-    if options.output or options.dry_run:
-        return []
-    folder = GeneratedFolder(options.generated_dir).path
-    folder.mkdir(parents=True, exist_ok=True)
-    return [folder / "report.csv", folder / "report.html"]
-
-
-def print_command(line: str) -> None:
-    print(line, flush=True)
 
 
 @subcommand("kernels generate", "[options]", GenerateLine, _GENERATE)

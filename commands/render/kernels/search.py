@@ -142,7 +142,8 @@ def _conclusion(result: SearchResult) -> str:
 
 def _wrong_lines(wrong: Sequence[SearchTrial]) -> list[str]:
     lines = [
-        f"Wrong: {each.configuration.name}: {_outcome(each)}{_detail(each)}"
+        f"Wrong: {each.configuration.name}: {_outcome(each)}"
+        + (f", {each.detail}" if each.detail else "")
         for each in wrong[:_MOST_WRONG]
     ]
     if len(wrong) > _MOST_WRONG:
@@ -154,10 +155,6 @@ def _wrong_lines(wrong: Sequence[SearchTrial]) -> list[str]:
 
 def _outcome(trial: SearchTrial) -> str:
     return f"{_milliseconds(trial)} ms" if trial.is_right else trial.verdict
-
-
-def _detail(trial: SearchTrial) -> str:
-    return f", {trial.detail}" if trial.detail else ""
 
 
 def _milliseconds(trial: SearchTrial) -> str:

@@ -7,8 +7,8 @@ import re
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Protocol
 
 from actiondbg.bisection.api import bisect
 from actiondbg.bisection.oracles.oracle import Crash, Diagnostic, Oracle
@@ -102,19 +102,15 @@ def bisect_dispatch(
     judge = KernelJudge(kernel, provider, verifier)
     oracle = _event(folder, kernel, detail) or KernelOracle(judge, folder / KERNEL)
 
-    def run(output: Path | None, resume: bool = False, tag: str | None = None) -> Result:
-        return bisect(
-            provider.configured_step(dispatch).argv,
-            oracle,
-            mode=mode,
-            tag=tag,
-            always=_NEEDED if mode == "skip" else (),
-            output=output,
-            resume=resume,
-            cwd=folder,
-            progress=progress,
-        )
-
+    run = partial(
+        bisect,
+        provider.configured_step(dispatch).argv,
+        oracle,
+        mode=mode,
+        always=_NEEDED if mode == "skip" else (),
+        cwd=folder,
+        progress=progress,
+    )
     with locked(folder / LOCK):
         write_kernel(folder / KERNEL, kernel)
         key = _culprit_key(folder, mode)
@@ -134,16 +130,8 @@ def _event(folder: Path, kernel: WrongKernel, detail: str) -> Oracle | None:
     return Diagnostic(escape_glob(error)) if error else Crash()
 
 
-class _Run(Protocol):
-    """Bisects the configured step."""
-
-    def __call__(
-        self, output: Path | None, resume: bool = False, tag: str | None = None
-    ) -> Result: ...
-
-
-def _find(run: _Run, output: Path, verdict: Verdict) -> Result:
-    """Find the action, or the pass that does more than its actions.
+def _find(run: Callable[..., Result], output: Path, verdict: Verdict) -> Result:
+    """Find the action, or the pass that does more than its actions; ``run`` bisects the step.
 
     Patterns and folds are candidates instead of their pass, which runs then whatever is skipped.
     What it does beside them would be attributed to a pass before it: so a pass is searched for
@@ -156,22 +144,22 @@ def _find(run: _Run, output: Path, verdict: Verdict) -> Result:
         return fine
     if found.tag != PASS_TAG and (verdict not in TIME_VERDICTS or fine.confirmed == "good"):
         return fine
-    coarse = run(None, tag=PASS_TAG).culprit
+    coarse = run(tag=PASS_TAG).culprit
     if coarse is None or coarse.ordinal == found.ordinal:
         return fine
     shutil.rmtree(output, ignore_errors=True)
-    return run(output, tag=PASS_TAG)
+    return run(output=output, tag=PASS_TAG)
 
 
-def _continued(run: _Run, output: Path) -> Result:
+def _continued(run: Callable[..., Result], output: Path) -> Result:
     """Continue an interrupted bisection, or begin one in an empty folder."""
     if (output / STATE_FILE).is_file():
         try:
-            return run(output, resume=True)
+            return run(output=output, resume=True)
         except UsageError:  # the state is of another compiler or source
             pass
     shutil.rmtree(output, ignore_errors=True)
-    return run(output)
+    return run(output=output)
 
 
 @dataclass(frozen=True)

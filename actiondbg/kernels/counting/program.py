@@ -124,19 +124,15 @@ def run_counted(
                 preexec_fn=partial(end_with_parent, os.getpid()),
             ) as process,
         ):
-            return _wait(process)
+            try:
+                return process.wait()
+            except BaseException:
+                process.terminate()
+                raise
     except OSError as error:
         raise LaunchError(
             f"{argv[0]!r} could not be started ({error.strerror}): check the program."
         ) from error
-
-
-def _wait(process: subprocess.Popen[bytes]) -> int:
-    try:
-        return process.wait()
-    except BaseException:
-        process.terminate()
-        raise
 
 
 @contextlib.contextmanager

@@ -102,17 +102,13 @@ def _candidates(
     mine = [each for each in own if each.provider == provider.name]
     for configuration in mine if own else provider.configurations(operation):
         for slices in dict.fromkeys((1, *split_k)):
-            yield Dispatch(operation, _split(configuration, slices))
-
-
-def _split(configuration: Configuration, slices: int) -> Configuration:
-    if slices == 1:
-        return configuration
-    return replace(
-        configuration,
-        name=f"{configuration.name}_split_k_{slices}",
-        parameters={**configuration.parameters, "split_k_slices": slices},
-    )
+            if slices == 1:
+                yield Dispatch(operation, configuration)
+                continue
+            name = f"{configuration.name}_split_k_{slices}"
+            parameters = {**configuration.parameters, "split_k_slices": slices}
+            split = replace(configuration, name=name, parameters=parameters)
+            yield Dispatch(operation, split)
 
 
 def write_dispatches(

@@ -145,7 +145,13 @@ class IreeProvider(Provider):
         try:
             steps.run("iree-compile", command)
         except CompileError as error:
-            raise self._explained(error) from error
+            if "iree_cpu" not in str(error) and "iree_gpu" not in str(error):
+                raise
+            version = self._tools.version().split()[0]
+            raise CompileError(
+                f"IREE {version} lacks the attributes of this configuration: install IREE 3.12 or "
+                f"later, or use --default-config. {error}"
+            ) from error
         lowering = lowering_of(dispatch.configuration)
         if steps.dry_run:
             return _CHOSEN, "unknown", ""
@@ -154,9 +160,11 @@ class IreeProvider(Provider):
             return _CHOSEN, *_chosen_by_iree(dispatch, text)
         if applied_by(dispatch.configuration) != "stage":
             return _CHOSEN, *_read_back(dispatch, lowering, text)
-        edited = _edit(dispatch, lowering, text)
-        if edited is None:
+        operations = read_lowerings(text)
+        root = find_root(operations, _loops(dispatch))
+        if root is None:
             return _CHOSEN, "no", _NOTHING_CHOSEN
+        edited = replace_lowering(text, operations, root, lowering)
         (folder / _EDITED).write_text(edited)
         steps.note(f"In {_CHOSEN} the root's lowering was replaced: {_EDITED}.")
         return _EDITED, *_read_back(dispatch, lowering, edited)
@@ -168,16 +176,8 @@ class IreeProvider(Provider):
         binary = "kernel.vmfb" if batch == 1 else f"kernel_batch_{batch}.vmfb"
         repeat = [f"--iree-hal-benchmark-dispatch-repeat-count={batch}"] if batch > 1 else []
         compiler = self._tools.program("iree-compile")
-        command = [
-            compiler,
-            *target.flags,
-            *own_flags(dispatch.configuration),
-            *repeat,
-            stage,
-            f"--compile-from={_STAGE}",
-            "-o",
-            binary,
-        ]
+        flags = [*target.flags, *own_flags(dispatch.configuration), *repeat]
+        command = [compiler, *flags, stage, f"--compile-from={_STAGE}", "-o", binary]
         steps.run("iree-compile", command)
         return self._binary(dispatch, folder / binary, batch)
 
@@ -192,16 +192,6 @@ class IreeProvider(Provider):
         operation = dispatch.operation
         return KernelBinary(
             loader, path, operation.name, operation.inputs, operation.result, settings
-        )
-
-    def _explained(self, error: CompileError) -> CompileError:
-        """Return an error with the reason, if this IREE lacks the attributes."""
-        if "iree_cpu" not in str(error) and "iree_gpu" not in str(error):
-            return error
-        version = self._tools.version().split()[0]
-        return CompileError(
-            f"IREE {version} lacks the attributes of this configuration: install IREE 3.12 or "
-            f"later, or use --default-config. {error}"
         )
 
 
@@ -229,13 +219,6 @@ def _read_back(dispatch: Dispatch, lowering: Lowering, stage: str) -> tuple[Appl
         return "yes", ""
     root = find_root(operations, _loops(dispatch))
     return "no", f"IREE chose {root} instead." if root is not None else _NOTHING_CHOSEN
-
-
-def _edit(dispatch: Dispatch, lowering: Lowering, stage: str) -> str | None:
-    """Return a stage with a lowering, or None if it has no such root."""
-    operations = read_lowerings(stage)
-    root = find_root(operations, _loops(dispatch))
-    return None if root is None else replace_lowering(stage, operations, root, lowering)
 
 
 def _loops(dispatch: Dispatch) -> int:

@@ -27,7 +27,7 @@ from actiondbg.kernels.providers.iree.whole_model import (
     tuning_spec,
 )
 from actiondbg.kernels.results.entry import entries_of
-from actiondbg.kernels.results.weights import ModelWeights, Weight, model_weights
+from actiondbg.kernels.results.words import ModelWeights, Weight, model_weights
 from actiondbg.kernels.search.api import search
 from actiondbg.kernels.search.search import Finalist, SearchProgress, SearchResult
 from actiondbg.kernels.sweep.settings import SweepSettings

@@ -30,8 +30,17 @@ import numpy
 from actiondbg.errors import ActiondbgError
 from actiondbg.kernels.errors import NotRunnable
 from actiondbg.kernels.execution.buffers import GuardedBuffer, receive, release, share, watch
-from actiondbg.kernels.execution.kernel import KernelBinary, LoadedKernel, TimedCall
-from actiondbg.kernels.execution.messages import PACKET, READY, START, Problem, Reply, Request
+from actiondbg.kernels.execution.kernel import (
+    PACKET,
+    READY,
+    START,
+    KernelBinary,
+    LoadedKernel,
+    Problem,
+    Reply,
+    Request,
+    TimedCall,
+)
 from actiondbg.statistics.event_probe import EventGroup
 from actiondbg.statistics.events import Event
 from actiondbg.support.parent_death import adopt_orphans, end_with_parent

@@ -28,10 +28,10 @@ from actiondbg.kernels.errors import (
     WroteOutOfBounds,
 )
 from actiondbg.kernels.execution.buffers import receive, share
-from actiondbg.kernels.execution.kernel import KernelBinary
-from actiondbg.kernels.execution.messages import (
+from actiondbg.kernels.execution.kernel import (
     PACKET,
     START,
+    KernelBinary,
     Problem,
     Reply,
     Request,

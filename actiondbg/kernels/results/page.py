@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from math import ceil, floor, log10
 
 from actiondbg.kernels.results.entry import Entry
-from actiondbg.kernels.results.weights import HEAD, TEXT, TITLE, model_weights
 from actiondbg.kernels.results.words import (
+    HEAD,
+    TEXT,
+    TITLE,
     bandwidth,
     digits,
     full_facts,
     milliseconds,
+    model_weights,
     notes,
     summary_of,
 )

@@ -13,10 +13,13 @@ from typing import Any
 from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.kernels.results.csv_file import FIXED, Column, Value, columns_of, read_csv, to_csv
 from actiondbg.kernels.results.entry import Entry
-from actiondbg.kernels.results.weights import HEAD, TEXT, TITLE, model_weights
 from actiondbg.kernels.results.words import (
+    HEAD,
     TABLE_HEAD,
+    TEXT,
+    TITLE,
     full_facts,
+    model_weights,
     summary_of,
     table_cells,
 )

@@ -33,8 +33,12 @@ from actiondbg.commands.render.kernels.culprits import (
 )
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import UsageError
-from actiondbg.kernels.bisection.culprit import BisectedKernel, triage
-from actiondbg.kernels.bisection.dispatch_bisection import RowBisector, can_be_bisected
+from actiondbg.kernels.bisection.dispatch_bisection import (
+    BisectedKernel,
+    RowBisector,
+    can_be_bisected,
+    triage,
+)
 from actiondbg.kernels.bisection.random_pipelines import random_dispatches, small_operations
 from actiondbg.kernels.kernels import Kernels
 from actiondbg.kernels.profiling.profiler import TimeLimit

@@ -10,11 +10,14 @@ import msgspec
 from actiondbg.commands.render.tables import aligned
 from actiondbg.kernels.results.comparison import RULE, Change, Comparison
 from actiondbg.kernels.results.entry import Entry
-from actiondbg.kernels.results.weights import HEAD, TEXT, TITLE, model_weights
 from actiondbg.kernels.results.words import (
+    HEAD,
     TABLE_HEAD,
+    TEXT,
+    TITLE,
     change_cells,
     further_facts,
+    model_weights,
     original_facts,
     summary_of,
     table_cells,

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from actiondbg.commands.render.tables import aligned
 from actiondbg.kernels.results.words import milliseconds
-from actiondbg.kernels.search.search import SearchProgress, SearchResult
-from actiondbg.kernels.search.trial import SearchTrial
+from actiondbg.kernels.search.search import SearchProgress, SearchResult, SearchTrial
 from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from actiondbg.kernels.model import Configuration, Dispatch, Operation, Paramete
 from actiondbg.kernels.providers.provider import CompiledKernel, Provider
 from actiondbg.kernels.providers.steps import CompilationSteps
 from actiondbg.kernels.results.entry import Profile
-from actiondbg.kernels.search.search import Evaluator
-from actiondbg.kernels.search.trial import SearchTrial
+from actiondbg.kernels.search.search import Evaluator, SearchTrial
 
 TILES: tuple[Parameter, ...] = (4, 8, 16, 32, 64, 128)
 UNROLLS: tuple[Parameter, ...] = (1, 2, 3, 4, 8)

@@ -12,13 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from actiondbg.kernels.bisection.culprit import KernelCulprit, triage
 from actiondbg.kernels.bisection.dispatch_bisection import (
     KERNEL,
     REPORT,
+    KernelCulprit,
     RowBisector,
     bisect_dispatch,
     count_steps,
+    triage,
 )
 from actiondbg.kernels.bisection.random_pipelines import random_dispatches, small_operations
 from actiondbg.kernels.errors import CompileError

@@ -13,8 +13,12 @@ import pytest
 from actiondbg.errors import UsageError
 from actiondbg.kernels.execution.kernel_process import KernelProcess
 from actiondbg.kernels.problems.program_file import operations_of
-from actiondbg.kernels.providers.iree.configurations import lowering_of
-from actiondbg.kernels.providers.iree.lowering import Lowering, find_roots, read_lowerings
+from actiondbg.kernels.providers.iree.configurations import (
+    Lowering,
+    find_roots,
+    lowering_of,
+    read_lowerings,
+)
 from actiondbg.kernels.providers.iree.provider import IreeProvider
 from actiondbg.kernels.providers.iree.whole_model import (
     ModelRoot,

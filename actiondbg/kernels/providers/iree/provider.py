@@ -11,17 +11,15 @@ from actiondbg.kernels.execution.kernel import KernelBinary
 from actiondbg.kernels.model import Configuration, Dispatch, Operation, Parameter
 from actiondbg.kernels.providers.iree import catalog, configurations
 from actiondbg.kernels.providers.iree.configurations import (
+    Lowering,
     applied_by,
+    find_root,
     flags_of,
     lowering_of,
     own_flags,
-    slices_of,
-)
-from actiondbg.kernels.providers.iree.lowering import (
-    Lowering,
-    find_root,
     read_lowerings,
     replace_lowering,
+    slices_of,
 )
 from actiondbg.kernels.providers.iree.programs import empty_call
 from actiondbg.kernels.providers.iree.tiling import root_loops

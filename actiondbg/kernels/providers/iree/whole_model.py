@@ -15,7 +15,7 @@ from actiondbg.kernels.model import Loop, Operation, Tensor
 from actiondbg.kernels.packages import ir
 from actiondbg.kernels.programs.extraction import tensor_of
 from actiondbg.kernels.programs.structured_operation import element_name, parse_program, structured
-from actiondbg.kernels.providers.iree.lowering import (
+from actiondbg.kernels.providers.iree.configurations import (
     Lowering,
     find_roots,
     operation_text,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from actiondbg.kernels.bisection.culprit import BisectedKernel, KernelCulprit, triage
+from actiondbg.kernels.bisection.dispatch_bisection import BisectedKernel, KernelCulprit, triage
 from actiondbg.kernels.model import Configuration, Dispatch
 from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.results.entry import Verdict

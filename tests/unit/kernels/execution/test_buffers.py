@@ -11,7 +11,7 @@ import numpy
 import pytest
 
 from actiondbg.kernels.execution.buffers import GuardedBuffer, poison, receive, share, unwritten
-from actiondbg.kernels.execution.messages import Reply, decode_reply
+from actiondbg.kernels.execution.kernel import Reply, decode_reply
 from actiondbg.kernels.model import ElementType, Tensor
 from tests.elements import some
 

@@ -19,8 +19,8 @@ from actiondbg.kernels.search.search import (
     SearchProgress,
     SearchResult,
     SearchSettings,
+    SearchTrial,
 )
-from actiondbg.kernels.search.trial import SearchTrial
 from tests.fakes.kernels.tuned_provider import FASTEST, KnownTimes, TunedProvider
 
 OPERATION = Matmul(64, 64, 64)

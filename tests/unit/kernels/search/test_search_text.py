@@ -17,8 +17,13 @@ from actiondbg.commands.render.kernels.search import (
 from actiondbg.kernels.model import Configuration
 from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.results.entry import Profile
-from actiondbg.kernels.search.search import Finalist, Origin, SearchProgress, SearchResult
-from actiondbg.kernels.search.trial import SearchTrial
+from actiondbg.kernels.search.search import (
+    Finalist,
+    Origin,
+    SearchProgress,
+    SearchResult,
+    SearchTrial,
+)
 
 OPERATION = Matmul(64, 64, 64)
 

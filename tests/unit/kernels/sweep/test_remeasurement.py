@@ -10,10 +10,10 @@ from actiondbg.kernels.execution.kernel import KernelBinary
 from actiondbg.kernels.generated import CompiledState, GeneratedFolder, add_to_manifest
 from actiondbg.kernels.model import Configuration, Dispatch
 from actiondbg.kernels.operations.matmul import Matmul
+from actiondbg.kernels.profiling.profiler import remeasure
 from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.results.comparison import Change, compare
 from actiondbg.kernels.results.entry import Entry
-from actiondbg.kernels.sweep.remeasurement import remeasure
 from tests.fakes.kernels.timed_kernel import FakeTimedKernel
 
 _OPERATION = Matmul(8, 8, 8)

@@ -10,7 +10,7 @@ import pytest
 
 from actiondbg.commands.render.kernels.search import tuning_text
 from actiondbg.kernels.model import ElementType, Tensor
-from actiondbg.kernels.results.weights import ModelWeights
+from actiondbg.kernels.results.words import ModelWeights
 from actiondbg.kernels.tuning import Agreement, TuningResult, WholeTimes, program_operands
 
 RESULT = TuningResult(

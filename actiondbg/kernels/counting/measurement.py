@@ -446,24 +446,24 @@ def _why_nothing(calls: Calls, name: str | None) -> str:
 def function_totals(calls: Calls) -> list[FunctionTotal]:
     """Return the cost of each function, the costliest first."""
     used, group = np.unique(calls.function, return_inverse=True)
-    size = len(used)
-    number = np.bincount(group, minlength=size)
-    duration = sums_by_group(calls.duration, group, size)
-    sums = {
-        name: sums_by_group(np.nan_to_num(one), group, size) for name, one in calls.events.items()
-    }
+
+    def by_function(values: Floats) -> list[float]:
+        return [float(each) for each in sums_by_group(values, group, len(used))]
+
+    number = np.bincount(group, minlength=len(used))
+    duration = by_function(calls.duration)
+    sums = {name: by_function(np.nan_to_num(one)) for name, one in calls.events.items()}
     counted = {
-        name: sums_by_group((~np.isnan(one)).astype(np.float64), group, size)
-        for name, one in calls.events.items()
+        name: by_function((~np.isnan(one)).astype(np.float64)) for name, one in calls.events.items()
     }
     totals = [
         FunctionTotal(
             calls.functions[int(function)],
             int(number[i]),
-            float(duration[i]),
-            {name: float(values[i]) for name, values in sums.items()},
+            duration[i],
+            {name: values[i] for name, values in sums.items()},
             {
-                name: float(values[i] / counted[name][i]) if counted[name][i] else None
+                name: values[i] / counted[name][i] if counted[name][i] else None
                 for name, values in sums.items()
             },
         )

@@ -67,7 +67,12 @@ def serve(connection: socket.socket) -> None:
                 reply, result = kernel.serve(request, descriptors)
         except Exception as error:
             reply = Reply(*_problem(error, request.kind == "open"))
-        _send(connection, reply, result)
+        if result is None:
+            connection.send(reply.encode())
+            continue
+        descriptor = share([result])
+        socket.send_fds(connection, [reply.encode()], [descriptor])
+        os.close(descriptor)
 
 
 class _Kernel:
@@ -189,15 +194,6 @@ def _problem(error: Exception, loading: bool) -> tuple[Problem, str]:
         return "not runnable", str(error)
     text = str(error) if isinstance(error, ActiondbgError) else f"{type(error).__name__}: {error}"
     return "loader" if loading else "error", text
-
-
-def _send(connection: socket.socket, reply: Reply, result: numpy.ndarray | None) -> None:
-    if result is None:
-        connection.send(reply.encode())
-        return
-    descriptor = share([result])
-    socket.send_fds(connection, [reply.encode()], [descriptor])
-    os.close(descriptor)
 
 
 @dataclass(frozen=True)

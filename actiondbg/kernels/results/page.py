@@ -151,7 +151,14 @@ class _Plot:
         self._draw_roofs(drawing)
         for point in sorted(self._points, key=lambda each: each.entry.is_wrong):
             x, y = self._x.at(point.intensity), self._y.at(point.gflops)
-            with drawing.link(f"{_ANCHOR}{point.index}", _tooltip(point)):
+            entry = point.entry
+            text = f"{entry.dispatch}\n{digits(point.gflops)} GFLOP/s"
+            if entry.least is not None:
+                text += f", {milliseconds(entry.least)} ms"
+            if entry.percent_of_roof is not None:
+                text += f", {digits(entry.percent_of_roof)} % of the roof"
+            text += f"\n{entry.verification.verdict}"
+            with drawing.link(f"{_ANCHOR}{point.index}", text):
                 series = None if point.entry.is_wrong else self._series[_series(point)]
                 _draw_mark(drawing, series, x, y)
         return drawing
@@ -254,16 +261,6 @@ def _series(point: _Point) -> str:
 
 def _way(corners: Iterable[tuple[float, float]]) -> str:
     return "M" + "L".join(f"{x},{y}" for x, y in corners)
-
-
-def _tooltip(point: _Point) -> str:
-    entry = point.entry
-    text = f"{entry.dispatch}\n{digits(point.gflops)} GFLOP/s"
-    if entry.least is not None:
-        text += f", {milliseconds(entry.least)} ms"
-    if entry.percent_of_roof is not None:
-        text += f", {digits(entry.percent_of_roof)} % of the roof"
-    return f"{text}\n{entry.verification.verdict}"
 
 
 def to_html(entries: Sequence[Entry], title: str = "Kernels") -> str:

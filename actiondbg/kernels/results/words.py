@@ -77,16 +77,23 @@ def further_facts(entry: Entry) -> Facts:
         moved = (
             f"{bandwidth(entry.bandwidth)} at least; {digits(entry.intensity)} operations a byte"
         )
+    folder = f" (see {entry.culprit_folder})" if entry.culprit_folder else ""
+    of_the_peak = ""
+    if entry.percent_of_peak is not None and entry.peak_gflops is not None:
+        of_the_peak = f"{digits(entry.percent_of_peak)} % of {digits(entry.peak_gflops)} GFLOP/s"
+        if entry.roof is not None and entry.roof < entry.peak_gflops:
+            of_the_peak += f"; {digits(entry.percent_of_roof or 0)} % of the {digits(entry.roof)} "
+            of_the_peak += "GFLOP/s that the bandwidth allows"
     facts = {
         "Range(ms)": _range(entry),
         "Call(ms)": _call(entry),
         "Events": events_of(entry),
         "Bandwidth": moved,
-        "Of the peak": _of_the_peak(entry),
+        "Of the peak": of_the_peak,
         "Configured": applied(entry),
         "Wrong": wrong(entry),
         "Detail": entry.verification.detail or entry.compilation.error,
-        "Culprit": _culprit(entry),
+        "Culprit": f"{entry.culprit}{folder}",
     }
     return {name: text for name, text in facts.items() if text}
 
@@ -141,21 +148,6 @@ def events_of(entry: Entry) -> str:
 
 def _count(count: float) -> str:
     return f"{count:,.0f}" if count >= _LARGE_COUNT else digits(count)
-
-
-def _of_the_peak(entry: Entry) -> str:
-    if entry.percent_of_peak is None or entry.peak_gflops is None:
-        return ""
-    text = f"{digits(entry.percent_of_peak)} % of {digits(entry.peak_gflops)} GFLOP/s"
-    if entry.roof is not None and entry.roof < entry.peak_gflops:
-        text += f"; {digits(entry.percent_of_roof or 0)} % of the {digits(entry.roof)} GFLOP/s "
-        text += "that the bandwidth allows"
-    return text
-
-
-def _culprit(entry: Entry) -> str:
-    folder = f" (see {entry.culprit_folder})" if entry.culprit_folder else ""
-    return f"{entry.culprit}{folder}" if entry.culprit or folder else ""
 
 
 def summary_of(entries: Sequence[Entry]) -> str:

@@ -271,7 +271,12 @@ def _read(operation: Operation, folder: Path, digest: str) -> list[Expectation]:
 def _read_one(operation: Operation, folder: Path, run: dict[str, Any]) -> Expectation:
     checksums, made = run["checksums"], OperandRun(run["kind"], run["index"])
     folder = folder / made.name
-    arrays = {name: _load(folder / name, checksums[name]) for name in checksums}
+    arrays: dict[str, np.ndarray] = {}
+    for name, checksum in checksums.items():
+        content = (folder / name).read_bytes()
+        if hashlib.sha256(content).hexdigest() != checksum:
+            raise ValueError(f"{folder / name} is damaged.")
+        arrays[name] = np.load(io.BytesIO(content), allow_pickle=False)
     # ml_dtypes' numbers are stored as raw bytes.
     typed = [arrays[f"{each.name}.npy"].view(each.type.dtype) for each in operation.inputs]
     bound, values = arrays.get("bound.npy"), arrays["expected.npy"]
@@ -280,13 +285,6 @@ def _read_one(operation: Operation, folder: Path, run: dict[str, Any]) -> Expect
     if not whole or (bound is not None and np.shape(bound) != values.shape):
         raise ValueError(f"{folder} is of another operation.")
     return Expectation(typed, values, bound, run["method"], made, run["signed_zeros"])
-
-
-def _load(path: Path, checksum: str) -> np.ndarray:
-    content = path.read_bytes()
-    if hashlib.sha256(content).hexdigest() != checksum:
-        raise ValueError(f"{path} is damaged.")
-    return np.load(io.BytesIO(content), allow_pickle=False)
 
 
 def _write(operation: Operation, folder: Path, made: list[Expectation], digest: str) -> None:

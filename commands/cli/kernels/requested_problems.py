@@ -14,13 +14,14 @@ from actiondbg.errors import UsageError
 from actiondbg.kernels.model import Configuration, Operation
 from actiondbg.kernels.operations.registry import SPLIT_K_ALIASES, find_kind, kind_names
 from actiondbg.kernels.problems.problem import (
+    SPLIT_K_SLICES,
+    load_set,
     parameters_name,
     parse_range,
     problem_operations,
     read_configurations,
     read_problems,
 )
-from actiondbg.kernels.problems.sets import SPLIT_K_SLICES, load_set
 
 ALL = "all"
 _SMALL = "small"

@@ -14,7 +14,7 @@ from actiondbg.commands.cli.line_parser import LineParser
 from actiondbg.commands.interpreter.options import Options
 from actiondbg.kernels.model import Configuration, Dispatch
 from actiondbg.kernels.operations.registry import find_kind
-from actiondbg.kernels.problems.sets import load_set
+from actiondbg.kernels.problems.problem import load_set
 from actiondbg.kernels.sweep.generation import DispatchFilter
 
 _COMMANDS = [

@@ -8,7 +8,7 @@ from actiondbg.errors import UsageError
 from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.operations.registry import kind_names
 from actiondbg.kernels.operations.windowed import Conv2d
-from actiondbg.kernels.problems.sets import SETS, load_set
+from actiondbg.kernels.problems.problem import SETS, load_set
 from tests.elements import some
 
 

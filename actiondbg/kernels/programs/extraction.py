@@ -19,7 +19,6 @@ from actiondbg.kernels.programs.structured_operation import (
     element_name,
     is_candidate,
     nested_operations,
-    selected,
     structured,
     tensor_shape,
 )
@@ -114,7 +113,7 @@ class _Extraction:
             root.name,
             sum(_work(each) for each in self._members),
             accumulation if accumulation.is_float else output.type,
-            selected=selected(root),
+            selected=root.selected,
             selected_axes=self._selected_axes(outside),
             indexed=self._indexed(outside),
         )

@@ -14,7 +14,6 @@ from actiondbg.kernels.model import ElementType, Reference, one_sign_growth
 from actiondbg.kernels.packages import ir
 from actiondbg.kernels.programs.structured_operation import (
     StructuredOperation,
-    combination,
     defining_operation,
     dimensions,
     element_name,
@@ -313,7 +312,7 @@ class _Interpreter:
     def _structured(self, operation: StructuredOperation, scope: _Scope) -> BoundedArray:
         if not operation.is_reduction:
             return self._parallel(operation, scope)
-        combine = combination(operation)
+        combine = operation.combination
         if combine is None:
             raise Unsupported(
                 f"The reference does not interpret the reduction of {operation.name}: it is not "

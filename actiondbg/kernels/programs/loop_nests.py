@@ -11,7 +11,6 @@ from actiondbg.kernels.errors import Unsupported
 from actiondbg.kernels.packages import ir
 from actiondbg.kernels.programs.structured_operation import (
     StructuredOperation,
-    combination,
     element_name,
     integer_attribute,
     is_candidate,
@@ -204,7 +203,7 @@ class _Writer:
 
     def _nest(self, nest: StructuredOperation, at: int) -> _Buffer:
         """Write the loops of an operation; return the buffer of its result."""
-        combine = combination(nest)
+        combine = nest.combination
         reads = nest.is_reduction or nest.reads_destination
         target = self._target(nest.destination, nest.operation, at, reads=reads, nest=nest)
         order = self._order(nest)

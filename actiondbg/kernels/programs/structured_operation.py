@@ -143,31 +143,33 @@ class StructuredOperation:
         """Whether the result depends on the initial values."""
         return any(True for _ in self.so_far.uses)
 
+    @property
+    def selected(self) -> Literal["max", "min", ""]:
+        """What a reduction selects of its terms, or "" if it combines them otherwise."""
+        if not self.is_reduction:
+            return ""
+        users = [use.owner.operation.name for use in self.so_far.uses]
+        found = (
+            re.fullmatch(r"arith\.(max|min)(imumf|numf|si)", users[0]) if len(users) == 1 else None
+        )
+        return cast('Literal["max", "min"]', found[1]) if found else ""
+
+    @property
+    def combination(self) -> ir.Operation | None:
+        """The operation that combines a term with the result so far.
+
+        None if the reduction is not one sum, maximum or minimum.
+        """
+        users = [use.owner.operation for use in self.so_far.uses]
+        combine = defining_operation(self.yielded)
+        if combine is None or users != [combine] or not _COMBINATION.fullmatch(combine.name):
+            return None
+        return combine
+
     def reads_by_identity(self, value: ir.Value) -> bool:
         """Whether a value is read only at the element that is computed."""
         reads = [at for at, each in enumerate(self.operation.operands) if each == value]
         return bool(reads) and all(is_identity(self.maps[at]) for at in reads)
-
-
-def selected(operation: StructuredOperation) -> Literal["max", "min", ""]:
-    """Return what a reduction selects of its terms, or "" if it combines them otherwise."""
-    if not operation.is_reduction:
-        return ""
-    names = [str(use.owner.operation.name) for use in operation.so_far.uses]
-    found = re.fullmatch(r"arith\.(max|min)(imumf|numf|si)", names[0]) if len(names) == 1 else None
-    return cast('Literal["max", "min"]', found[1]) if found else ""
-
-
-def combination(operation: StructuredOperation) -> ir.Operation | None:
-    """Return the operation that combines a term with the result so far.
-
-    None if the reduction is not one sum, maximum or minimum.
-    """
-    users = [use.owner.operation for use in operation.so_far.uses]
-    combine = defining_operation(operation.yielded)
-    if combine is None or users != [combine] or not _COMBINATION.fullmatch(combine.name):
-        return None
-    return combine
 
 
 def is_identity(indexing: ir.AffineMap) -> bool:

@@ -91,9 +91,25 @@ def _search_all(options: SearchOptions) -> int:
     results: list[SearchResult] = []
     for operation in _operations(options, providers[0]):
         for provider in providers:
-            result = _search(options, operation, provider, settings)
-            if result is None:
+            display = SearchDisplay(sys.stderr, operation.flops)
+            try:
+                result = search(
+                    operation,
+                    provider,
+                    budget=options.budget,
+                    seconds=options.seconds,
+                    sampler=options.sampler,
+                    seed=options.seed,
+                    settings=settings,
+                    progress=display.report,
+                )
+            except KeyboardInterrupt:
+                display.clear()
+                log = search_log(GeneratedFolder(settings.generated_dir), operation, provider)
+                print_notice(f"interrupted: the same command continues; its trials are in {log}.")
                 return 128 + signal.SIGINT
+            finally:
+                display.clear()
             print_result(search_object(result) if options.json else [search_text(result)])
             results.append(result)
     return 0 if all(each.best for each in results) else FAILED
@@ -107,27 +123,3 @@ def _operations(options: SearchOptions, provider: Provider) -> list[Operation]:
     chosen = DispatchFilter(names=options.dispatches)
     dispatches = [Dispatch(each, provider.default(each)) for each in operations]
     return [each.operation for each in chosen.select(dispatches)]
-
-
-def _search(
-    options: SearchOptions, operation: Operation, provider: Provider, settings: SweepSettings
-) -> SearchResult | None:
-    display = SearchDisplay(sys.stderr, operation.flops)
-    try:
-        return search(
-            operation,
-            provider,
-            budget=options.budget,
-            seconds=options.seconds,
-            sampler=options.sampler,
-            seed=options.seed,
-            settings=settings,
-            progress=display.report,
-        )
-    except KeyboardInterrupt:
-        display.clear()
-        log = search_log(GeneratedFolder(settings.generated_dir), operation, provider)
-        print_notice(f"interrupted: the same command continues; its trials are in {log}.")
-        return None
-    finally:
-        display.clear()

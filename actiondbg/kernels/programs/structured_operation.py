@@ -149,9 +149,8 @@ class StructuredOperation:
         if not self.is_reduction:
             return ""
         users = [use.owner.operation.name for use in self.so_far.uses]
-        found = (
-            re.fullmatch(r"arith\.(max|min)(imumf|numf|si)", users[0]) if len(users) == 1 else None
-        )
+        name = users[0] if len(users) == 1 else ""
+        found = re.fullmatch(r"arith\.(max|min)(imumf|numf|si)", name)
         return cast('Literal["max", "min"]', found[1]) if found else ""
 
     @property

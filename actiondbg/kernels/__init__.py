@@ -12,13 +12,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from actiondbg.kernels.kernels import Kernels
-    from actiondbg.kernels.model.configuration import Configuration
-    from actiondbg.kernels.model.dispatch import Dispatch
-    from actiondbg.kernels.model.element_type import ElementType
-    from actiondbg.kernels.model.operation import Operation
+    from actiondbg.kernels.model import Configuration, Dispatch, ElementType, Operation
     from actiondbg.kernels.operations.matmul import Matmul
     from actiondbg.kernels.providers.provider import CompiledKernel, Provider, ProviderSettings
-    from actiondbg.kernels.results.row import Row
+    from actiondbg.kernels.results.entry import Row
     from actiondbg.kernels.sweep.settings import SweepSettings
 
 __all__ = [

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from actiondbg.kernels.generated.layout import GeneratedFolder
-from actiondbg.kernels.generated.manifest import read_manifest
-from actiondbg.kernels.model.configuration import Configuration
-from actiondbg.kernels.model.dispatch import Dispatch
-from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.generated import GeneratedFolder, read_manifest
+from actiondbg.kernels.model import Configuration, Dispatch, Operation
 from actiondbg.kernels.providers.provider import Provider, ProviderSettings
 from actiondbg.kernels.providers.registry import make_provider
-from actiondbg.kernels.results.row import Row
-from actiondbg.kernels.sweep.generation import PlannedDispatches, plan_dispatches, write_dispatches
-from actiondbg.kernels.sweep.selection import DispatchFilter
+from actiondbg.kernels.results.entry import Row
+from actiondbg.kernels.sweep.generation import (
+    DispatchFilter,
+    PlannedDispatches,
+    plan_dispatches,
+    write_dispatches,
+)
 from actiondbg.kernels.sweep.settings import SweepSettings
-from actiondbg.kernels.sweep.stages import make_stages
-from actiondbg.kernels.sweep.sweep import Report, Sweep
+from actiondbg.kernels.sweep.sweep import Report, Sweep, make_stages
 
 
 class Kernels:

@@ -1,46 +1,183 @@
-"""The bisection of one wrong kernel."""
+"""The bisection of wrong kernels: of one, of the wrong rows of a sweep, and groups of culprits."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 import shutil
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Protocol
-
-import msgspec
 
 from actiondbg.bisection.api import bisect
 from actiondbg.bisection.oracles import Crash, Diagnostic, Oracle
 from actiondbg.bisection.progress import Progress
 from actiondbg.bisection.result import Result
-from actiondbg.bisection.verdict import Mode
+from actiondbg.bisection.verdict import Found, Mode
 from actiondbg.bisection.verdict_store import STATE_FILE
-from actiondbg.errors import UsageError
-from actiondbg.kernels.bisection.culprit import KernelCulprit, kernel_culprit
+from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.kernels.bisection.oracle import KernelJudge, KernelOracle, WrongKernel, write_kernel
-from actiondbg.kernels.generated.layout import CONFIGURED
-from actiondbg.kernels.generated.plain_data import from_json, to_json
-from actiondbg.kernels.model.dispatch import Dispatch
-from actiondbg.kernels.profiling.time_limit import TimeLimit
+from actiondbg.kernels.generated import CONFIGURED, GeneratedFolder, read_json, to_json
+from actiondbg.kernels.model import Dispatch
+from actiondbg.kernels.profiling.profiler import TimeLimit
 from actiondbg.kernels.providers.provider import Provider, StepwiseProvider
 from actiondbg.kernels.providers.steps import LOG
-from actiondbg.kernels.results.row import TIME_VERDICTS, Verdict
+from actiondbg.kernels.results.entry import TIME_VERDICTS, Row, Verdict, Verification
 from actiondbg.kernels.verification.verifier import DispatchVerifier
-from actiondbg.protocol.tags import PASS_TAG
+from actiondbg.protocol.tags import PASS_TAG, PATTERN_TAG
 from actiondbg.support.atomic_write import write_whole
 from actiondbg.support.folder_lock import locked
 from actiondbg.support.globs import escape_glob
 from actiondbg.version import VERSION
 
+_EFFECTS: dict[Verdict, str] = {
+    "FAILED": "wrong results",
+    "CRASHED": "kernels that crash",
+    "TIMED OUT": "kernels that do not end",
+    "OUT OF MEMORY": "kernels that exhaust the memory",
+    "NOT COMPILED": "compilations that fail",
+    "TOO SLOW": "kernels that are slow",
+    "TOO FAST": "kernels that are fast",
+}
 KERNEL, CULPRIT = "kernel.json", "culprit.json"
 REPORT, LOCK = "bisection", ".bisection"
 # Without these no pass has anything to do: the smallest set of skips would always be one of them.
 _NEEDED = ("one-shot-bufferize", "convert-linalg-to-*")
 _CRASH = "was killed by signal"
 _ERROR = re.compile(r"\berror: (.*?)(?: \(see .*\))?\.?$")
+
+
+@dataclass(frozen=True)
+class KernelCulprit:
+    """The result of the bisection of a kernel.
+
+    Attributes:
+        verdict: "found", or why there is no culprit, as in actiondbg.bisection.
+        sentence: the culprit, or the reason; to display.
+        tag: of the culprit's action, such as "pass-execution"; "" without a culprit.
+        name: of the pattern, or the argument of the pass.
+        pass_name: the argument of the pass that it is, or is in; "" for none.
+        pipeline: that pass with its options and where it is nested, or "".
+        location: of the operation in the source, or "".
+        folder: of the report and the reproducer, or None.
+    """
+
+    verdict: Found
+    sentence: str
+    tag: str = ""
+    name: str = ""
+    pass_name: str = ""
+    pipeline: str = ""
+    location: str = ""
+    folder: Path | None = None
+    trials: int = 0
+    seconds: float = 0.0
+
+    @property
+    def is_found(self) -> bool:
+        return self.verdict == "found"
+
+    @property
+    def pass_text(self) -> str:
+        """The pass with its options, such as ``canonicalize{max-iterations=10}``, or ""."""
+        return self.pipeline.rpartition("(")[2].rstrip(")")
+
+    @property
+    def title(self) -> str:
+        """The culprit in a few words, such as ``pass affine-scalrep``."""
+        if not self.is_found:
+            return "undecided"
+        if self.tag == PASS_TAG:
+            return f"pass {self.name}"
+        kind = {PATTERN_TAG: "pattern"}.get(self.tag, self.tag)
+        return f"{kind} {self.name}{f' in {self.pass_name}' if self.pass_name else ''}"
+
+
+def kernel_culprit(result: Result) -> KernelCulprit:
+    ended = KernelCulprit(
+        result.verdict,
+        result.message,
+        folder=Path(result.reproducer) if result.reproducer else None,
+        trials=result.trials,
+        seconds=result.seconds,
+    )
+    culprit = result.culprit
+    if culprit is None:
+        return ended
+    return replace(
+        ended,
+        tag=culprit.tag,
+        name=culprit.name,
+        pass_name=culprit.pass_name or "",
+        pipeline=culprit.pass_pipeline or "",
+        location=culprit.location or "",
+    )
+
+
+@dataclass(frozen=True)
+class BisectedKernel:
+    """A wrong kernel with its culprit."""
+
+    dispatch: Dispatch
+    verdict: Verdict
+    culprit: KernelCulprit
+
+
+@dataclass(frozen=True)
+class CulpritGroup:
+    """The kernels of one culprit.
+
+    Attributes:
+        title: the culprit and what it does, or why there is none.
+        kernels: the smallest first.
+    """
+
+    title: str
+    kernels: tuple[BisectedKernel, ...]
+
+    @property
+    def example(self) -> BisectedKernel:
+        """The smallest kernel."""
+        return self.kernels[0]
+
+    @property
+    def is_found(self) -> bool:
+        return self.example.culprit.is_found
+
+
+def triage(kernels: Iterable[BisectedKernel]) -> list[CulpritGroup]:
+    """Group kernels by their culprits: the action's tag, its name, its pass, and the verdict.
+
+    Returns:
+        Groups with a culprit first, then the larger ones first.
+    """
+    groups: dict[tuple[str, ...], list[BisectedKernel]] = {}
+    for each in kernels:
+        culprit = each.culprit
+        key = (each.verdict, culprit.verdict, culprit.tag, culprit.name, culprit.pass_name)
+        groups.setdefault(key, []).append(each)
+    found = [
+        CulpritGroup(_title(members[0]), tuple(sorted(members, key=_size)))
+        for members in groups.values()
+    ]
+    return sorted(found, key=lambda group: (not group.is_found, -len(group.kernels), group.title))
+
+
+def _title(kernel: BisectedKernel) -> str:
+    culprit = kernel.culprit
+    effect = _EFFECTS.get(kernel.verdict, kernel.verdict.lower())
+    return f"{culprit.title}: {effect}" if culprit.is_found else f"undecided: {effect}"
+
+
+def _size(kernel: BisectedKernel) -> tuple[int, int, str]:
+    """Return the arithmetic of a kernel and the length of its configuration."""
+    configuration = kernel.dispatch.configuration
+    return (
+        kernel.dispatch.operation.flops,
+        len(str(dict(configuration.parameters))),
+        kernel.dispatch.name,
+    )
 
 
 def compilation_error(sentence: str) -> str:
@@ -105,26 +242,23 @@ def bisect_dispatch(
     judge = KernelJudge(kernel, provider, verifier)
     oracle = _event(folder, kernel, detail) or KernelOracle(judge, folder / KERNEL)
 
-    def run(output: Path | None, resume: bool = False, tag: str | None = None) -> Result:
-        return bisect(
-            provider.configured_step(dispatch).argv,
-            oracle,
-            mode=mode,
-            tag=tag,
-            always=_NEEDED if mode == "skip" else (),
-            output=output,
-            resume=resume,
-            cwd=folder,
-            progress=progress,
-        )
-
+    run = partial(
+        bisect,
+        provider.configured_step(dispatch).argv,
+        oracle,
+        mode=mode,
+        always=_NEEDED if mode == "skip" else (),
+        cwd=folder,
+        progress=progress,
+    )
     with locked(folder / LOCK):
         write_kernel(folder / KERNEL, kernel)
-        stored = StoredCulprit(folder, mode)
-        culprit = stored.read()
-        if culprit is None:
-            culprit = kernel_culprit(_find(run, folder / REPORT, verdict))
-            stored.write(culprit)
+        key = _culprit_key(folder, mode)
+        stored = read_json(folder / CULPRIT, _StoredCulprit)
+        if stored is not None and stored.key == key and stored.has_report:
+            return stored.culprit
+        culprit = kernel_culprit(_find(run, folder / REPORT, verdict))
+        write_whole(folder / CULPRIT, to_json(_StoredCulprit(key, culprit)))
     return culprit
 
 
@@ -136,16 +270,8 @@ def _event(folder: Path, kernel: WrongKernel, detail: str) -> Oracle | None:
     return Diagnostic(escape_glob(error)) if error else Crash()
 
 
-class _Run(Protocol):
-    """Bisects the configured step."""
-
-    def __call__(
-        self, output: Path | None, resume: bool = False, tag: str | None = None
-    ) -> Result: ...
-
-
-def _find(run: _Run, output: Path, verdict: Verdict) -> Result:
-    """Find the action, or the pass that does more than its actions.
+def _find(run: Callable[..., Result], output: Path, verdict: Verdict) -> Result:
+    """Find the action, or the pass that does more than its actions; ``run`` bisects the step.
 
     Patterns and folds are candidates instead of their pass, which runs then whatever is skipped.
     What it does beside them would be attributed to a pass before it: so a pass is searched for
@@ -158,50 +284,95 @@ def _find(run: _Run, output: Path, verdict: Verdict) -> Result:
         return fine
     if found.tag != PASS_TAG and (verdict not in TIME_VERDICTS or fine.confirmed == "good"):
         return fine
-    coarse = run(None, tag=PASS_TAG).culprit
+    coarse = run(tag=PASS_TAG).culprit
     if coarse is None or coarse.ordinal == found.ordinal:
         return fine
     shutil.rmtree(output, ignore_errors=True)
-    return run(output, tag=PASS_TAG)
+    return run(output=output, tag=PASS_TAG)
 
 
-def _continued(run: _Run, output: Path) -> Result:
+def _continued(run: Callable[..., Result], output: Path) -> Result:
     """Continue an interrupted bisection, or begin one in an empty folder."""
     if (output / STATE_FILE).is_file():
         try:
-            return run(output, resume=True)
+            return run(output=output, resume=True)
         except UsageError:  # the state is of another compiler or source
             pass
     shutil.rmtree(output, ignore_errors=True)
-    return run(output)
-
-
-class StoredCulprit:
-    """The culprit of a dispatch, in ``culprit.json``: of one kernel, source and actiondbg."""
-
-    def __init__(self, folder: Path, mode: Mode) -> None:
-        self._path = folder / CULPRIT
-        digest = hashlib.sha256(f"{VERSION} {mode}".encode())
-        for name in (CONFIGURED, KERNEL):
-            digest.update((folder / name).read_bytes())
-        self._key = digest.hexdigest()
-
-    def read(self) -> KernelCulprit | None:
-        """Return the culprit; None if there is none of this kernel, or its report is missing."""
-        try:
-            stored = from_json(self._path.read_bytes(), _Stored)
-        except (FileNotFoundError, msgspec.DecodeError):
-            return None
-        folder = stored.culprit.folder
-        if stored.key != self._key or (folder is not None and not folder.is_dir()):
-            return None
-        return stored.culprit
-
-    def write(self, culprit: KernelCulprit) -> None:
-        write_whole(self._path, to_json(_Stored(self._key, culprit)))
+    return run(output=output)
 
 
 @dataclass(frozen=True)
-class _Stored:
+class _StoredCulprit:
+    """The culprit of a dispatch, in ``culprit.json``: of one kernel, source and actiondbg."""
+
     key: str
     culprit: KernelCulprit
+
+    @property
+    def has_report(self) -> bool:
+        return self.culprit.folder is None or self.culprit.folder.is_dir()
+
+
+def _culprit_key(folder: Path, mode: Mode) -> str:
+    digest = hashlib.sha256(f"{VERSION} {mode}".encode())
+    for name in (CONFIGURED, KERNEL):
+        digest.update((folder / name).read_bytes())
+    return digest.hexdigest()
+
+
+@dataclass
+class RowBisector:
+    """Finds the culprits of wrong rows; a bisection that fails is a row without a culprit.
+
+    Attributes:
+        bisected: the kernels so far, with their culprits.
+    """
+
+    folder: GeneratedFolder
+    providers: Mapping[str, Provider]
+    verifier: DispatchVerifier
+    _: KW_ONLY
+    mode: Mode = "first"
+    limit: TimeLimit | None = None
+    progress: Callable[[Progress], None] | None = None
+    bisected: list[BisectedKernel] = field(default_factory=list[BisectedKernel])
+
+    def bisect(self, row: Row) -> Row:
+        """Return the row with its culprit, and the folder of the report.
+
+        Raises:
+            OSError: the folder cannot be written.
+        """
+        verification = row.verification or Verification("FAILED")
+        culprit = self._culprit(row, verification)
+        self.bisected.append(BisectedKernel(row.dispatch, verification.verdict, culprit))
+        text = culprit.title if culprit.is_found else f"{culprit.title}: {culprit.sentence}"
+        return replace(row, culprit=text, culprit_folder=str(culprit.folder or ""))
+
+    def _culprit(self, row: Row, verification: Verification) -> KernelCulprit:
+        dispatch = row.dispatch
+        try:
+            return bisect_dispatch(
+                dispatch,
+                self.folder.of_dispatch(dispatch),
+                self.providers[dispatch.configuration.provider],
+                self.verifier,
+                verdict=verification.verdict,
+                detail=verification.detail,
+                mode=self.mode,
+                limit=self.limit,
+                progress=self.progress,
+            )
+        except ActiondbgError as error:
+            return KernelCulprit("untestable", str(error))
+
+
+def can_be_bisected(row: Row) -> bool:
+    """Whether a kernel is wrong, or the compiler failed on it."""
+    verification = row.verification
+    if verification is None:
+        return False
+    if verification.verdict == "NOT COMPILED":
+        return is_compiler_fault(verification.detail)
+    return verification.is_wrong

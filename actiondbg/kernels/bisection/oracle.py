@@ -15,14 +15,13 @@ from actiondbg.bisection.oracles import Command, OracleSetup, shortened
 from actiondbg.bisection.verdict import Judgement
 from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.kernels.errors import CompileError
-from actiondbg.kernels.generated.plain_data import from_json, to_json
-from actiondbg.kernels.model.configuration import Configuration
-from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.generated import from_json, to_json
+from actiondbg.kernels.model import Configuration, Dispatch
 from actiondbg.kernels.operations.registry import find_kind
-from actiondbg.kernels.profiling.time_limit import TimeLimit
+from actiondbg.kernels.profiling.profiler import TimeLimit
 from actiondbg.kernels.providers.provider import StepwiseProvider
 from actiondbg.kernels.providers.steps import CompilationSteps
-from actiondbg.kernels.results.row import TIME_VERDICTS, Verdict, Verification
+from actiondbg.kernels.results.entry import TIME_VERDICTS, Verdict, Verification
 from actiondbg.kernels.verification.verifier import DispatchVerifier
 from actiondbg.support.atomic_write import write_whole
 from actiondbg.support.scratch_directory import scratch_directory
@@ -64,15 +63,8 @@ def write_kernel(path: Path, kernel: WrongKernel) -> None:
     """Write the file."""
     operation, configuration = kernel.dispatch.operation, kernel.dispatch.configuration
     fields = msgspec.Raw(to_json(operation))
-    stored = _Stored(
-        _VERSION,
-        operation.kind,
-        fields,
-        configuration,
-        kernel.verdict,
-        kernel.compiler,
-        kernel.limit,
-    )
+    how = (kernel.verdict, kernel.compiler, kernel.limit)
+    stored = _Stored(_VERSION, operation.kind, fields, configuration, *how)
     write_whole(path, to_json(stored))
 
 

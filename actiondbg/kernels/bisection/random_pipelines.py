@@ -8,12 +8,10 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from actiondbg.kernels.model.configuration import Configuration
-from actiondbg.kernels.model.dispatch import Dispatch
-from actiondbg.kernels.model.operation import Operation
-from actiondbg.kernels.operations.convolution import Conv2d, DepthwiseConv2d
+from actiondbg.kernels.model import Configuration, Dispatch, Operation
+from actiondbg.kernels.operations.generic import Reduction
 from actiondbg.kernels.operations.matmul import BatchMatmul, Matmul, MatmulBiasRelu
-from actiondbg.kernels.operations.reduction import Reduction
+from actiondbg.kernels.operations.windowed import Conv2d, DepthwiseConv2d
 
 _START = "convert-linalg-to-affine-loops"
 _LEAST_PASSES, _MOST_PASSES = 2, 5

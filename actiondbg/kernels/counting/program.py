@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from actiondbg.errors import AgentBuildError, LaunchError
-from actiondbg.kernels.counting.calls import Calls, read_calls
+from actiondbg.kernels.counting.measurement import Calls, read_calls
 from actiondbg.statistics.event_probe import choose_available
 from actiondbg.statistics.events import DEFAULT, Event, aliases, listed_events
 from actiondbg.support.atomic_write import write_whole
@@ -124,19 +124,15 @@ def run_counted(
                 preexec_fn=partial(end_with_parent, os.getpid()),
             ) as process,
         ):
-            return _wait(process)
+            try:
+                return process.wait()
+            except BaseException:
+                process.terminate()
+                raise
     except OSError as error:
         raise LaunchError(
             f"{argv[0]!r} could not be started ({error.strerror}): check the program."
         ) from error
-
-
-def _wait(process: subprocess.Popen[bytes]) -> int:
-    try:
-        return process.wait()
-    except BaseException:
-        process.terminate()
-        raise
 
 
 @contextlib.contextmanager

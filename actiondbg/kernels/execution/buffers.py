@@ -12,10 +12,10 @@ import itertools
 import mmap
 import os
 import signal
+from collections.abc import Sequence
 
-import numpy
-
-from actiondbg.kernels.model.tensor import Tensor
+from actiondbg.kernels.model import Tensor
+from actiondbg.kernels.packages import np
 from actiondbg.support.counts import counted
 
 _ALIGNMENT = 64
@@ -31,22 +31,22 @@ _Handler = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p
 _installed: list[object] = []  # keeps the C function of the handler alive
 
 
-def poison(dtype: numpy.dtype) -> numpy.ndarray:
+def poison(dtype: np.dtype) -> np.ndarray:
     """Return one element of a type that means "never written"; of a float, a NaN."""
     byte = 0xA5 if dtype.kind in "iub" else 0xFF
-    return numpy.full(dtype.itemsize, byte, numpy.uint8).view(dtype)
+    return np.full(dtype.itemsize, byte, np.uint8).view(dtype)
 
 
-def unwritten(result: numpy.ndarray) -> numpy.ndarray:
+def unwritten(result: np.ndarray) -> np.ndarray:
     """Return which elements of a result are as ``allocate`` filled them.
 
     None of a type of one byte: any of its values is likely.
     """
     if result.itemsize == 1:
-        return numpy.zeros(result.shape, bool)
-    bits = numpy.dtype(f"u{result.itemsize}")
+        return np.zeros(result.shape, bool)
+    bits = np.dtype(f"u{result.itemsize}")
     expected = poison(result.dtype).view(bits)[0]
-    return numpy.ascontiguousarray(result).view(bits).reshape(result.shape) == expected
+    return np.ascontiguousarray(result).view(bits).reshape(result.shape) == expected
 
 
 class GuardedBuffer:
@@ -58,35 +58,33 @@ class GuardedBuffer:
         inner = room + -room % page
         self.tensor = tensor
         self._memory = mmap.mmap(-1, inner + 2 * page, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-        self._bytes = numpy.frombuffer(self._memory, numpy.uint8)[page : page + inner]
+        self._bytes = np.frombuffer(self._memory, np.uint8)[page : page + inner]
         self._start = inner - room
         self._end = self._start + tensor.bytes
-        random = numpy.random.default_rng(next(_patterns))
-        self._around = random.integers(0, 256, self._bytes.size - tensor.bytes, numpy.uint8)
+        random = np.random.default_rng(next(_patterns))
+        self._around = random.integers(0, 256, self._bytes.size - tensor.bytes, np.uint8)
         self._bytes[: self._start] = self._around[: self._start]
         self._bytes[self._end :] = self._around[self._start :]
         self._address = self._bytes.ctypes.data
         for guard in (self._address - page, self._address + inner):
-            _protect(guard, page)
+            libc = ctypes.CDLL(None, use_errno=True)
+            if libc.mprotect(ctypes.c_void_p(guard), ctypes.c_size_t(page), _PROT_NONE):
+                raise OSError(ctypes.get_errno(), "mprotect")
         content = self._bytes[self._start : self._end]
-        self.array: numpy.ndarray = content.view(tensor.type.dtype).reshape(tensor.shape)
+        self.array: np.ndarray = content.view(tensor.type.dtype).reshape(tensor.shape)
 
     def damage(self) -> str:
         """Return a sentence on what was written around the tensor, or ""."""
-        before = numpy.flatnonzero(self._bytes[: self._start] != self._around[: self._start])
-        after = numpy.flatnonzero(self._bytes[self._end :] != self._around[self._start :])
+        before = np.flatnonzero(self._bytes[: self._start] != self._around[: self._start])
+        after = np.flatnonzero(self._bytes[self._end :] != self._around[self._start :])
         if before.size:
             first = self._start - int(before[0])
-            return (
-                f"The kernel wrote {counted(int(first), 'byte')} before the start of "
-                f"{self.tensor.name}."
-            )
-        if after.size:
-            return (
-                f"The kernel wrote {counted(int(after[-1]) + 1, 'byte')} past the end of "
-                f"{self.tensor.name}."
-            )
-        return ""
+            place = f"{counted(first, 'byte')} before the start"
+        elif after.size:
+            place = f"{counted(int(after[-1]) + 1, 'byte')} past the end"
+        else:
+            return ""
+        return f"The kernel wrote {place} of {self.tensor.name}."
 
     def locate(self, address: int) -> str:
         """Return where an address in the guarding pages is, or ""."""
@@ -101,7 +99,7 @@ class GuardedBuffer:
         return ""
 
 
-def allocate(tensor: Tensor) -> numpy.ndarray:
+def allocate(tensor: Tensor) -> np.ndarray:
     """Allocate the result of a kernel, filled with ``poison``, between guarding pages.
 
     For loaders, which allocate the result in ``run``: what the kernel does not write is then
@@ -109,7 +107,7 @@ def allocate(tensor: Tensor) -> numpy.ndarray:
     """
     _report_faults()
     buffer = GuardedBuffer(tensor)
-    bits = numpy.dtype(f"u{tensor.type.size}")  # a bool would become 1
+    bits = np.dtype(f"u{tensor.type.size}")  # a bool would become 1
     buffer.array.view(bits)[...] = poison(tensor.type.dtype).view(bits)[0]
     watch(buffer)
     return buffer.array
@@ -125,12 +123,6 @@ def release() -> str:
     damages = [buffer.damage() for buffer in _watched]
     _watched.clear()
     return next(filter(None, damages), "")
-
-
-def _protect(address: int, size: int) -> None:
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.mprotect(ctypes.c_void_p(address), ctypes.c_size_t(size), _PROT_NONE):
-        raise OSError(ctypes.get_errno(), "mprotect")
 
 
 class _SigAction(ctypes.Structure):
@@ -162,3 +154,43 @@ def _report_faults() -> None:
     for number in (signal.SIGSEGV, signal.SIGBUS):
         libc.sigaction(int(number), ctypes.byref(action), None)
     _installed.append(action)
+
+
+def share(arrays: Sequence[np.ndarray]) -> int:
+    """Copy arrays into a new file of shared memory.
+
+    Returns:
+        The descriptor of the file, which ``receive`` reads; the caller closes it.
+    """
+    descriptor = os.memfd_create("actiondbg-kernel")
+    with open(descriptor, "wb", closefd=False) as file:
+        for array in arrays:
+            # Viewed as bytes: the types of ml_dtypes have no buffer format.
+            content = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+            file.write(content.data)
+            file.write(bytes(-content.size % _ALIGNMENT))
+        if not arrays:  # an empty file cannot be mapped
+            file.write(bytes(_ALIGNMENT))
+    return descriptor
+
+
+def receive(descriptor: int, tensors: Sequence[Tensor]) -> list[np.ndarray]:
+    """Map the arrays that ``share`` copied, read-only; the descriptor is closed.
+
+    Raises:
+        ValueError: the file is too small.
+    """
+    try:
+        needed = sum(each.bytes + -each.bytes % _ALIGNMENT for each in tensors)
+        if os.fstat(descriptor).st_size < needed:
+            raise ValueError(f"The arrays need {needed} bytes.")
+        memory = mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ)
+    finally:
+        os.close(descriptor)
+    arrays: list[np.ndarray] = []
+    offset = 0
+    for tensor in tensors:
+        content = np.frombuffer(memory, np.uint8, tensor.bytes, offset)
+        arrays.append(content.view(tensor.type.dtype).reshape(tensor.shape))
+        offset += tensor.bytes + -tensor.bytes % _ALIGNMENT
+    return arrays

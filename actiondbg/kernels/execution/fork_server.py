@@ -1,4 +1,4 @@
-"""The process that forks the processes of kernels.
+"""The process that forks the processes of kernels, and what one of these does.
 
 It has NumPy and the module of a loader imported, so that a kernel starts in milliseconds, and one
 thread. It is the parent of all that a kernel started, so that it can wait for their end too. When
@@ -9,19 +9,191 @@ kernels and ends. If the server is killed itself, each kernel is killed by its p
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import errno
 import json
 import os
+import pickle
+import resource
 import selectors
 import signal
 import socket
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from typing import cast
 
-from actiondbg.kernels.execution.child import own_kilobytes, serve
-from actiondbg.kernels.execution.messages import READY, START
+import numpy
+
+from actiondbg.errors import ActiondbgError
+from actiondbg.kernels.errors import NotRunnable
+from actiondbg.kernels.execution.buffers import GuardedBuffer, receive, release, share, watch
+from actiondbg.kernels.execution.kernel import (
+    PACKET,
+    READY,
+    START,
+    KernelBinary,
+    LoadedKernel,
+    Problem,
+    Reply,
+    Request,
+    TimedCall,
+)
+from actiondbg.statistics.event_probe import EventGroup
+from actiondbg.statistics.events import Event
 from actiondbg.support.parent_death import adopt_orphans, end_with_parent
+
+_M_PERTURB = -6  # of mallopt
+_ALLOCATED = 0x5A  # its complement, 0xA5, is what memory holds then
+_OUTPUT = 64 << 20  # bytes of standard output and error
+
+
+def serve(connection: socket.socket) -> None:
+    """Load the kernel of the first request, and serve further ones until the parent hangs up."""
+    kernel: _Kernel | None = None
+    while True:
+        packet, descriptors, _, _ = socket.recv_fds(connection, PACKET, 1)
+        if not packet:
+            return
+        request = cast(Request, pickle.loads(packet))
+        result: numpy.ndarray | None = None
+        try:
+            if request.kind == "open":
+                kernel, reply = _open(request), Reply()
+            else:
+                assert kernel is not None
+                reply, result = kernel.serve(request, descriptors)
+        except Exception as error:
+            reply = Reply(*_problem(error, request.kind == "open"))
+        if result is None:
+            connection.send(reply.encode())
+            continue
+        descriptor = share([result])
+        socket.send_fds(connection, [reply.encode()], [descriptor])
+        os.close(descriptor)
+
+
+class _Kernel:
+    """A loaded kernel, and the operands that are kept for measurements."""
+
+    def __init__(self, binary: KernelBinary, loaded: LoadedKernel) -> None:
+        self._binary = binary
+        self._loaded = loaded
+        self._inputs: Sequence[numpy.ndarray] = ()
+        self._groups: dict[tuple[Event, ...], EventGroup] = {}
+
+    def serve(self, request: Request, descriptors: list[int]) -> tuple[Reply, numpy.ndarray | None]:
+        if request.kind == "run":
+            return self._run(receive(descriptors[0], self._binary.inputs))
+        if request.kind == "load":
+            # Copies of NumPy's own: these get huge pages, as any other program's would.
+            self._inputs = [each.copy() for each in receive(descriptors[0], self._binary.inputs)]
+            return Reply(), None
+        if request.kind == "time":
+            return self._time(request.calls), None
+        if request.kind == "count":
+            return self._count(request.calls, request.events), None
+        loaded: object = self._loaded
+        is_timed = isinstance(loaded, TimedCall)
+        return Reply(seconds=loaded.call_seconds(self._inputs) if is_timed else None), None
+
+    def _count(self, calls: int, events: tuple[Event, ...]) -> Reply:
+        """Count events during calls; none if the kernel does not run in this thread."""
+        if not getattr(self._loaded, "runs_in_this_thread", False):
+            return Reply()
+        group = self._groups.get(events) or EventGroup(events)
+        self._groups[events] = group
+        once, twice = (
+            group.count(lambda number=number: self._loaded.time(self._inputs, number))
+            for number in (calls, 2 * calls)
+        )
+        # Without what prepares the calls, such as the memory of the result.
+        counts = (max(0, more - less) for more, less in zip(twice, once, strict=True))
+        return Reply(counts=tuple(counts))
+
+    def _run(self, given: Sequence[numpy.ndarray]) -> tuple[Reply, numpy.ndarray | None]:
+        inputs = [GuardedBuffer(tensor) for tensor in self._binary.inputs]
+        for buffer, array in zip(inputs, given, strict=True):
+            buffer.array[...] = array
+            watch(buffer)
+        _fill_allocations(_ALLOCATED)
+        try:
+            result = self._loaded.run([buffer.array for buffer in inputs])
+        finally:
+            _fill_allocations(0)
+            damage = release()
+        for buffer, array in zip(inputs, given, strict=True):
+            if not damage and buffer.array.tobytes() != array.tobytes():
+                damage = f"The kernel wrote into its operand {buffer.tensor.name}."
+        if damage:
+            return Reply("bounds", damage), None
+        expected = self._binary.result
+        if result.shape != expected.shape or result.dtype != expected.type.dtype:
+            got = f"{result.dtype} of shape {result.shape}"
+            return Reply("error", f"The loaded kernel returned {got} for {expected.mlir}."), None
+        return Reply(), result
+
+    def _time(self, calls: int) -> Reply:
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw
+        seconds = self._loaded.time(self._inputs, calls)
+        switches = resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw - before
+        return Reply(seconds=float(seconds), switches=switches)
+
+
+def _open(request: Request) -> _Kernel:
+    binary = request.binary
+    assert binary is not None  # it is the request to open it
+    _limit(request.memory, binary.result.bytes)
+    module, _, function = binary.loader.partition(":")
+    load = cast(Callable[[KernelBinary], LoadedKernel], getattr(import_module(module), function))
+    return _Kernel(binary, load(binary))
+
+
+def _fill_allocations(byte: int) -> None:
+    """Fill what the C library allocates from now on, or leave it as it is for 0.
+
+    Fresh memory is zero by chance: a kernel that reads what it did not write would be right.
+    """
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # of glibc
+    if mallopt is not None:
+        mallopt(_M_PERTURB, byte)
+
+
+def _limit(memory: int | None, result: int) -> None:
+    """Limit what the kernel may allocate and write.
+
+    RLIMIT_DATA counts what is private and writable; RLIMIT_AS would count what OpenBLAS, IREE and
+    the allocator only reserve.
+    """
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    # Counted as a file: the shared memory of the result, and what is printed.
+    written = max(_OUTPUT, 2 * result)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (written, written))
+    if memory is not None:
+        limit = (own_kilobytes("VmData") << 10) + memory
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+
+
+def own_kilobytes(field: str) -> int:
+    """Return a size of this process in kB, such as VmRSS; see proc(5)."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(f"{field}:"))
+
+
+def _problem(error: Exception, loading: bool) -> tuple[Problem, str]:
+    if isinstance(error, MemoryError) or (
+        isinstance(error, OSError) and error.errno == errno.ENOMEM
+    ):
+        return "memory", ""
+    if isinstance(error, ModuleNotFoundError) and loading:
+        needed = f"Running this kernel needs the Python module {error.name}, which is missing."
+        return "not runnable", needed
+    if isinstance(error, NotRunnable):
+        return "not runnable", str(error)
+    text = str(error) if isinstance(error, ActiondbgError) else f"{type(error).__name__}: {error}"
+    return "loader" if loading else "error", text
 
 
 @dataclass(frozen=True)
@@ -130,7 +302,11 @@ class ForkServer:
 
     def _end_orphans(self) -> None:
         """End what ended kernels have started in groups of their own."""
-        while orphans := _children_of_this_process() - self._children.keys():
+        children = Path(f"/proc/self/task/{os.getpid()}/children")
+        # Some systems lack this file.
+        while children.exists() and (
+            orphans := set(map(int, children.read_text().split())) - self._children.keys()
+        ):
             for pid in orphans:
                 os.kill(pid, signal.SIGKILL)
                 os.waitpid(pid, 0)
@@ -154,9 +330,3 @@ def main(control: int, module: str) -> None:
         ForkServer(socket.socket(fileno=control)).run()
     sys.stdout = sys.stderr = None
     os._exit(0)
-
-
-def _children_of_this_process() -> set[int]:
-    with contextlib.suppress(FileNotFoundError):  # a system without these files
-        return set(map(int, Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()))
-    return set()

@@ -1,7 +1,8 @@
-"""A kernel in a process of its own, with limits of time and memory."""
+"""Kernels in processes of their own, with limits of time and memory, and the servers of these."""
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import json
 import os
@@ -9,10 +10,13 @@ import pickle
 import select
 import signal
 import socket
+import subprocess
+import sys
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import NamedTuple, cast
 
 from actiondbg.kernels.errors import (
     KernelCrashed,
@@ -23,28 +27,30 @@ from actiondbg.kernels.errors import (
     NotRunnable,
     WroteOutOfBounds,
 )
-from actiondbg.kernels.execution.kernel import KernelBinary
-from actiondbg.kernels.execution.messages import (
+from actiondbg.kernels.execution.buffers import receive, share
+from actiondbg.kernels.execution.kernel import (
     PACKET,
-    Count,
-    Load,
-    Open,
+    START,
+    KernelBinary,
     Problem,
     Reply,
     Request,
-    Run,
-    Time,
-    TimeCall,
     decode_reply,
 )
+from actiondbg.kernels.packages import np
+from actiondbg.statistics.events import Event
 from actiondbg.support.closeable import Closeable
 from actiondbg.support.interrupts import signal_name
 
-if TYPE_CHECKING:
-    import numpy as np
+_START_SECONDS = 120.0
+_END_SECONDS = 5.0
 
-    from actiondbg.statistics.events import Event
-
+# The parent's path: a user's loader may be in the folder of a script.
+_PROGRAM = (
+    "import sys; sys.path[:] = sys.argv[3:]; "
+    "from actiondbg.kernels.execution.fork_server import main; "
+    "main(int(sys.argv[1]), sys.argv[2])"
+)
 _ERRORS: dict[Problem, type[KernelError]] = {
     "not runnable": NotRunnable,
     "bounds": WroteOutOfBounds,
@@ -56,6 +62,99 @@ _NO_MEMORY = ("bad_alloc", "out of memory", "cannot allocate memory")
 _LARGE_PART = 0.5
 _TAIL_BYTES = 2000
 _TAIL_LINES = 3
+
+
+class _Server(NamedTuple):
+    """A running fork server, and the socket on which it is asked to fork."""
+
+    socket: socket.socket
+    process: subprocess.Popen[bytes]
+
+    def close(self) -> None:
+        """End the server and the processes that it started."""
+        self.socket.close()
+        try:
+            self.process.wait(_END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+def _started(module: str) -> _Server:
+    """Start a server, and wait until it has imported the module of a loader.
+
+    Raises:
+        LoaderFailed: it ended meanwhile, or took too long.
+    """
+    own, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with other:
+        process = subprocess.Popen(
+            [sys.executable, "-c", _PROGRAM, str(other.fileno()), module, *sys.path],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            pass_fds=[other.fileno()],
+            # Threads of a BLAS would not survive the fork.
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+            process_group=0,  # Ctrl-C is the parent's
+        )
+    server = _Server(own, process)
+    try:
+        if not _wait(own, time.monotonic() + _START_SECONDS):
+            raise LoaderFailed(f"Importing the loader's module {module} took too long.")
+        if not own.recv(16):
+            raise LoaderFailed(
+                f"Python ended with status {process.wait()} while it imported the loader's module "
+                f"{module}."
+            )
+    except BaseException:
+        server.close()
+        raise
+    return server
+
+
+class ServerPool:
+    """The fork servers of this program, by the module of the loader."""
+
+    def __init__(self) -> None:
+        self._servers: dict[str, _Server] = {}
+        self._lock = threading.Lock()
+
+    def fork(
+        self, module: str, connection: socket.socket, life: socket.socket, output: int
+    ) -> None:
+        """Start the process of a kernel, and a server first if there is none.
+
+        Raises:
+            LoaderFailed: the server cannot be started.
+        """
+        descriptors = [connection.fileno(), life.fileno(), output]
+        with self._lock:
+            server = self._servers.get(module)
+            if server is not None:
+                with contextlib.suppress(OSError):
+                    socket.send_fds(server.socket, [START], descriptors)
+                    return
+                self._servers.pop(module).close()  # something killed it
+            server = self._servers[module] = _started(module)
+            socket.send_fds(server.socket, [START], descriptors)
+
+    def close(self) -> None:
+        """End the servers; the next kernel starts one again."""
+        with self._lock:
+            while self._servers:
+                self._servers.popitem()[1].close()
+
+    def forget(self) -> None:
+        """Leave the servers to the parent, in a process that is a fork of it."""
+        self._lock = threading.Lock()
+        while self._servers:
+            self._servers.popitem()[1].socket.close()
+
+
+SERVERS = ServerPool()
+atexit.register(SERVERS.close)
+os.register_at_fork(after_in_child=SERVERS.forget)
 
 
 class KernelProcess(Closeable):
@@ -79,9 +178,6 @@ class KernelProcess(Closeable):
     def __init__(
         self, binary: KernelBinary, *, seconds: float = 60.0, memory: int | None = None
     ) -> None:
-        # Only here: it starts servers when a kernel is run, and ends them with the program.
-        from actiondbg.kernels.execution.server_process import SERVERS
-
         self._binary = replace(binary, path=binary.path.absolute())
         self._seconds = seconds
         self._memory = memory
@@ -93,21 +189,19 @@ class KernelProcess(Closeable):
             with connection, life:
                 module = binary.loader.partition(":")[0]
                 SERVERS.fork(module, connection, life, self._output)
-            self._ask(Open(self._binary, memory))
+            self._ask(Request("open", binary=self._binary, memory=memory))
         except BaseException:
             self.close()
             raise
 
     def run(self, inputs: Sequence[np.ndarray]) -> np.ndarray:
         """Return the result of a call, for arrays of the operands' shapes and types."""
-        from actiondbg.kernels.execution.shared_arrays import receive
-
-        descriptors = self._ask(Run(), inputs)[1]
+        descriptors = self._ask(Request("run"), inputs)[1]
         return receive(descriptors[0], [self._binary.result])[0]
 
     def load(self, inputs: Sequence[np.ndarray]) -> None:
         """Keep operands in the process, for ``time``."""
-        self._ask(Load(), inputs)
+        self._ask(Request("load"), inputs)
 
     def time(self, calls: int) -> tuple[float, int]:
         """Measure calls of the kernel with the operands of ``load``.
@@ -115,7 +209,7 @@ class KernelProcess(Closeable):
         Returns:
             The seconds of all calls together, and the involuntary context switches.
         """
-        reply = self._ask(Time(calls))[0]
+        reply = self._ask(Request("time", calls))[0]
         return reply.seconds or 0.0, reply.switches
 
     def call_seconds(self) -> float | None:
@@ -124,7 +218,7 @@ class KernelProcess(Closeable):
         Returns:
             The seconds of one call, or None if the loader cannot measure that.
         """
-        return self._ask(TimeCall())[0].seconds
+        return self._ask(Request("time call"))[0].seconds
 
     def count(self, calls: int, events: Sequence[Event]) -> tuple[int, ...]:
         """Count events during calls of the kernel with the operands of ``load``.
@@ -135,7 +229,7 @@ class KernelProcess(Closeable):
         Raises:
             KernelError: as of every request, or an event cannot be counted.
         """
-        return self._ask(Count(calls, tuple(events)))[0].counts
+        return self._ask(Request("count", calls, tuple(events)))[0].counts
 
     def close(self) -> None:
         """Kill the process and wait for its end."""
@@ -171,8 +265,6 @@ class KernelProcess(Closeable):
         if inputs is None:
             self._connection.send(packet)
             return
-        from actiondbg.kernels.execution.shared_arrays import share
-
         descriptor = share(inputs)
         try:
             socket.send_fds(self._connection, [packet], [descriptor])

@@ -7,13 +7,10 @@ A kind of a user's is a frozen dataclass of plain fields, a subclass of Operatio
 from __future__ import annotations
 
 from actiondbg.errors import UsageError
-from actiondbg.kernels.model.operation import Operation
-from actiondbg.kernels.operations.convolution import Conv2d, DepthwiseConv2d
-from actiondbg.kernels.operations.elementwise import Elementwise
-from actiondbg.kernels.operations.matmul import BatchMatmul, Matmul, MatmulBiasRelu
-from actiondbg.kernels.operations.matmul_softmax import MatmulSoftmax
-from actiondbg.kernels.operations.pooling import Pooling
-from actiondbg.kernels.operations.reduction import Reduction
+from actiondbg.kernels.model import Operation
+from actiondbg.kernels.operations.generic import Elementwise, Reduction
+from actiondbg.kernels.operations.matmul import BatchMatmul, Matmul, MatmulBiasRelu, MatmulSoftmax
+from actiondbg.kernels.operations.windowed import Conv2d, DepthwiseConv2d, Pooling
 from actiondbg.kernels.programs.model_operation import ModelOperation
 
 # The dispatch profiler's names. Split-K is a configuration of a matmul, not a kind.

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 from actiondbg.errors import ActiondbgError, UsageError
-from actiondbg.kernels.programs.bindings import parse_program
 from actiondbg.kernels.programs.extraction import CutProgram, cut
 from actiondbg.kernels.programs.model_operation import ModelOperation
+from actiondbg.kernels.programs.structured_operation import parse_program
 
 _HINTS = {
     "tosa": "mlir-opt --pass-pipeline='builtin.module(func.func(tosa-infer-shapes,"
@@ -45,13 +45,9 @@ def cut_program(path: Path) -> CutProgram:
         return found
     if found.left_out:
         raise UsageError(f"{path} has no operation that can be a kernel: {found.left_out[0]}")
-    raise UsageError(f"{path} has no linalg operation on tensors: {_advice(text)}")
-
-
-def _advice(text: str) -> str:
-    """Return which pass makes linalg operations of a program."""
     dialects = set(_DIALECT.findall(text))
-    for dialect, passes in _HINTS.items():
-        if dialect in dialects:
-            return f"lower {dialect} to linalg first, with {passes}."
-    return f"lower it to linalg first; it has {', '.join(sorted(dialects)) or 'no operation'}."
+    known = next((each for each in _HINTS if each in dialects), None)
+    advice = f"lower it to linalg first; it has {', '.join(sorted(dialects)) or 'no operation'}."
+    if known is not None:
+        advice = f"lower {known} to linalg first, with {_HINTS[known]}."
+    raise UsageError(f"{path} has no linalg operation on tensors: {advice}")

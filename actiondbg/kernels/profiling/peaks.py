@@ -13,7 +13,7 @@ import msgspec
 
 from actiondbg.errors import ActiondbgError
 from actiondbg.kernels.errors import PeaksUnknown
-from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.model import Operation
 from actiondbg.support.atomic_write import write_whole
 from actiondbg.support.decoders import decoder_of
 from actiondbg.support.executables import answer_of
@@ -83,7 +83,10 @@ def machine_peaks(*, remeasure: bool = False) -> MachinePeaks:
     """
     try:
         program = _fastest().file()
-        stored = cache_directory() / f"{link_name(program.name)}-{_cpu_key()}.json"
+        stored = (
+            cache_directory()
+            / f"{link_name(program.name)}-{source_hash(_cpu().encode()).hex()}.json"
+        )
         if not remeasure:
             peaks = _stored(stored)
             if peaks is not None:
@@ -110,10 +113,6 @@ def _fastest(machine: str = platform.machine()) -> CPart:
     if not fit:
         raise PeaksUnknown(f"The machine's peak is unknown: it is not measured on {machine}.")
     return fit[-1]
-
-
-def _cpu_key() -> str:
-    return source_hash(_cpu().encode()).hex()
 
 
 def _cpu() -> str:

@@ -1,18 +1,23 @@
-"""The times of kernels, measured in turn."""
+"""The times of kernels, measured in turn: of a sweep, of two builds again, and limits of these."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 
 from actiondbg.kernels.errors import KernelError
 from actiondbg.kernels.execution.kernel import KernelBinary
 from actiondbg.kernels.execution.kernel_process import KernelProcess
-from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.generated import GeneratedFolder, StoredKernel, read_manifest, stored_kernel
+from actiondbg.kernels.model import Dispatch
 from actiondbg.kernels.profiling.peaks import MachinePeaks
 from actiondbg.kernels.providers.provider import CompiledKernel
-from actiondbg.kernels.results.row import Profile
+from actiondbg.kernels.results.entry import Entry, Profile, Verdict, Verification
+from actiondbg.kernels.results.words import milliseconds
+from actiondbg.kernels.verification.operands import make_operands
+from actiondbg.kernels.verification.verifier import DispatchVerifier
 from actiondbg.statistics.events import Event
 
 Measured = dict[str, Profile | str]
@@ -27,6 +32,9 @@ _MOST_CALLS = 10_000_000
 # Kernels that are measured in turn, each in a live process with its operands.
 _MOST_PROCESSES = 16
 _MOST_BYTES = 1 << 30
+_REPETITIONS = 20  # noise only adds to the least of them
+_PROCESSES = 3  # the layout of memory in a process adds, too, and noise comes in bursts
+_BUILD_REPETITIONS = 15
 
 
 def calibrated_calls(kernel: KernelProcess) -> int:
@@ -58,35 +66,38 @@ class _Live:
     call: float | None = None
     counts: Mapping[str, float] = field(default_factory=dict[str, float])
 
+    def profile(self, peaks: MachinePeaks | None) -> Profile:
+        operation = self.dispatch.operation
+        return Profile(
+            tuple(self.seconds),
+            self.switches,
+            peaks.gflops_of(operation) if peaks else None,
+            peaks.bandwidth_of(operation) if peaks else None,
+            call_seconds=self.call,
+            counts=self.counts,
+        )
 
+
+@dataclass
 class Profiler:
     """Measures kernels in turn: repetition by repetition, each of some milliseconds of calls.
 
     A disturbance of the machine then meets all kernels alike, instead of one in all of its
     repetitions. The caches are warm: each call finds what the one before it left in them.
 
-    Args:
+    Attributes:
         start: starts a kernel in a process of its own.
         batch_size: the calls of a repetition; None: as many as take some milliseconds.
         peaks: returns those of the machine, or None: the profiles then have none.
         events: counted in a further repetition, which gives no time.
     """
 
-    def __init__(
-        self,
-        start: StartKernel,
-        *,
-        repetitions: int = 5,
-        batch_size: int | None = None,
-        peaks: Callable[[], MachinePeaks | None] | None = None,
-        events: Sequence[Event] = (),
-    ) -> None:
-        self._start = start
-        self._repetitions = repetitions
-        self._batch_size = batch_size
-        self._find_peaks = peaks
-        self._events = events
-        self._peaks: MachinePeaks | None = None
+    start: StartKernel
+    _: KW_ONLY
+    repetitions: int = 5
+    batch_size: int | None = None
+    peaks: Callable[[], MachinePeaks | None] = lambda: None
+    events: Sequence[Event] = ()
 
     def profile(
         self, kernels: Sequence[Kernel], candidates: Collection[str] | None = None
@@ -104,13 +115,12 @@ class Profiler:
             The profiles by the names of the dispatches, or a sentence on what went wrong.
         """
         measured: Measured = {}
-        if kernels and self._find_peaks is not None:
-            self._peaks = self._find_peaks()
+        peaks = self.peaks() if kernels else None
         for group in _groups(kernels):
-            measured |= self._measure(group)
+            measured |= self._measure(group, peaks)
         fastest = _fastest(kernels, measured, candidates)
         for group in _groups(fastest):
-            for name, again in self._measure(group).items():
+            for name, again in self._measure(group, peaks).items():
                 first = measured[name]
                 if isinstance(again, Profile) and isinstance(first, Profile):
                     measured[name] = replace(first, confirmed=min(again.seconds))
@@ -118,7 +128,7 @@ class Profiler:
                     measured[name] = again
         return measured
 
-    def _measure(self, group: Sequence[Kernel]) -> Measured:
+    def _measure(self, group: Sequence[Kernel], peaks: MachinePeaks | None) -> Measured:
         failed: Measured = {}
         with ExitStack() as processes:
             live: dict[str, _Live] = {}
@@ -127,62 +137,47 @@ class Profiler:
                     live[dispatch.name] = self._started(processes, dispatch, compiled)
                 except KernelError as error:
                     failed[dispatch.name] = str(error)
-            for repetition in range(self._repetitions):
-                for each in _rotated(list(live.values()), repetition):
+            for repetition in range(self.repetitions):
+                every = list(live.values())
+                # Another one first each time, so that none always follows the same one's caches.
+                at = repetition % len(every) if every else 0
+                for each in (*every[at:], *every[:at]):
                     try:
-                        self._repeat(each)
+                        seconds, switches = each.kernel.time(each.calls)
+                        each.seconds.append(seconds / each.calls)
+                        each.switches += switches
                     except KernelError as error:
                         failed[each.dispatch.name] = str(error)
                         del live[each.dispatch.name]
             for each in live.values():
                 each.call = self._call_seconds(each.kernel)
                 each.counts = self._counts(each)
-        return failed | {name: self._profile_of(each) for name, each in live.items()}
+        return failed | {name: each.profile(peaks) for name, each in live.items()}
 
     def _started(self, processes: ExitStack, dispatch: Dispatch, compiled: CompiledKernel) -> _Live:
-        from actiondbg.kernels.verification.operands import make_operands  # needs NumPy
-
-        kernel = processes.enter_context(self._start(compiled.profile))
+        kernel = processes.enter_context(self.start(compiled.profile))
         kernel.load(make_operands(dispatch.operation, "integers"))
-        if self._batch_size is None:
+        if self.batch_size is None:
             return _Live(dispatch, kernel, calibrated_calls(kernel))
-        kernel.time(self._batch_size)  # warms the caches
-        return _Live(dispatch, kernel, self._batch_size)
-
-    def _repeat(self, live: _Live) -> None:
-        seconds, switches = live.kernel.time(live.calls)
-        live.seconds.append(seconds / live.calls)
-        live.switches += switches
+        kernel.time(self.batch_size)  # warms the caches
+        return _Live(dispatch, kernel, self.batch_size)
 
     def _call_seconds(self, kernel: KernelProcess) -> float | None:
         """Return the least seconds of a call that does nothing; None if they are unknown."""
         measured: list[float | None] = []
         with suppress(KernelError):  # the kernel itself has its times
-            measured = [kernel.call_seconds() for _ in range(self._repetitions)]
+            measured = [kernel.call_seconds() for _ in range(self.repetitions)]
         return min((each for each in measured if each is not None), default=None)
 
     def _counts(self, live: _Live) -> dict[str, float]:
         """Return the events of one call; none if they cannot be counted."""
-        if not self._events:
+        if not self.events:
             return {}
         counts: tuple[int, ...] = ()
         with suppress(KernelError):
-            counts = live.kernel.count(live.calls, self._events)
-        named = zip(self._events, counts, strict=False)
+            counts = live.kernel.count(live.calls, self.events)
+        named = zip(self.events, counts, strict=False)
         return {event.name: count / live.calls for event, count in named}
-
-    def _profile_of(self, live: _Live) -> Profile:
-        profile = Profile(
-            tuple(live.seconds), live.switches, call_seconds=live.call, counts=live.counts
-        )
-        if self._peaks is None:
-            return profile
-        operation = live.dispatch.operation
-        return replace(
-            profile,
-            peak_gflops=self._peaks.gflops_of(operation),
-            peak_bandwidth=self._peaks.bandwidth_of(operation),
-        )
 
 
 def _groups(kernels: Sequence[Kernel]) -> Iterable[list[Kernel]]:
@@ -200,12 +195,6 @@ def _groups(kernels: Sequence[Kernel]) -> Iterable[list[Kernel]]:
         yield group
 
 
-def _rotated(kernels: list[_Live], by: int) -> list[_Live]:
-    """Return kernels with another one first, so that none always follows the same one's caches."""
-    at = by % len(kernels) if kernels else 0
-    return [*kernels[at:], *kernels[:at]]
-
-
 def _fastest(
     kernels: Sequence[Kernel], measured: Measured, candidates: Collection[str] | None
 ) -> list[Kernel]:
@@ -218,3 +207,138 @@ def _fastest(
             least = min(profile.seconds)
             by_operation.setdefault(dispatch.operation.name, []).append((least, index))
     return [kernels[min(found)[1]] for found in by_operation.values() if len(found) > 1]
+
+
+@dataclass(frozen=True)
+class TimeLimit:
+    """A limit of the time of a call.
+
+    Attributes:
+        verdict: of kernels beyond it: "TOO SLOW", or "TOO FAST".
+    """
+
+    seconds: float
+    verdict: Verdict = "TOO SLOW"
+
+    def exceeds(self, seconds: float) -> bool:
+        return (seconds > self.seconds) == (self.verdict == "TOO SLOW")
+
+
+@dataclass
+class TimedVerifier:
+    """Verifies kernels, and measures the right kernels."""
+
+    verifier: DispatchVerifier
+    limit: TimeLimit
+    start: StartKernel
+
+    def identity(self, dispatch: Dispatch) -> str:
+        return f"{self.verifier.identity(dispatch)} {self.limit}"
+
+    def verify(self, dispatch: Dispatch, compiled: CompiledKernel) -> Verification:
+        verification = self.verifier.verify(dispatch, compiled)
+        if verification.verdict != "SUCCESS":
+            return verification
+        try:
+            seconds = self._seconds(dispatch, compiled)
+        except KernelError as error:
+            return replace(verification, verdict="CRASHED", detail=str(error))
+        if not self.limit.exceeds(seconds):
+            return verification
+        detail = f"a call takes {milliseconds(seconds)} ms, and the limit is "
+        detail += f"{milliseconds(self.limit.seconds)}"
+        return replace(verification, verdict=self.limit.verdict, detail=detail)
+
+    def _seconds(self, dispatch: Dispatch, compiled: CompiledKernel) -> float:
+        """Measure a call; a time above the limit counts if no other process takes less."""
+        least = math.inf
+        for _ in range(_PROCESSES):
+            with self.start(compiled.profile) as kernel:
+                kernel.load(make_operands(dispatch.operation, "integers"))
+                calls = calibrated_calls(kernel)
+                times = [kernel.time(calls)[0] / calls for _ in range(_REPETITIONS)]
+            least = min(least, *times)
+            if least <= self.limit.seconds:
+                break
+        return least
+
+
+@dataclass(frozen=True)
+class RemeasuredReports:
+    """Two reports with times that were measured again.
+
+    Attributes:
+        measured: how many dispatches were measured again.
+        identical: how many have the same binary in both, and so the same time.
+    """
+
+    old: list[Entry]
+    new: list[Entry]
+    measured: int
+    identical: int
+
+
+def remeasure(
+    folders: tuple[GeneratedFolder, GeneratedFolder],
+    old: Sequence[Entry],
+    new: Sequence[Entry],
+    names: Collection[str],
+    start: StartKernel,
+) -> RemeasuredReports:
+    """Measure dispatches again whose binaries are there, in turn; the others keep their times.
+
+    Raises:
+        ActiondbgError: a manifest is damaged.
+    """
+    times: dict[str, tuple[Profile, Profile]] = {}
+    identical = 0
+    stored = [_stored_kernels(folder, names) for folder in folders]
+    before = {each.dispatch: each for each in old}
+    for name in names:
+        if any(name not in each for each in stored):
+            continue
+        (_, first), (dispatch, second) = stored[0][name], stored[1][name]
+        if first.checksums[1] == second.checksums[1]:
+            profile = Profile(before[name].seconds, before[name].switches)
+            times[name] = (profile, profile)
+            identical += 1
+        elif (measured := _measured(dispatch, first, second, start)) is not None:
+            times[name] = measured
+    return RemeasuredReports(
+        [_with_time(each, times, 0) for each in old],
+        [_with_time(each, times, 1) for each in new],
+        len(times) - identical,
+        identical,
+    )
+
+
+def _stored_kernels(
+    folder: GeneratedFolder, names: Collection[str]
+) -> dict[str, tuple[Dispatch, StoredKernel]]:
+    """Return the dispatches of these names whose binaries are there."""
+    dispatches = (each for each in read_manifest(folder.manifest) if each.name in names)
+    found = ((each, stored_kernel(folder.of_dispatch(each))) for each in dispatches)
+    return {each.name: (each, stored) for each, stored in found if stored is not None}
+
+
+def _measured(
+    dispatch: Dispatch, old: StoredKernel, new: StoredKernel, start: StartKernel
+) -> tuple[Profile, Profile] | None:
+    """Measure two binaries of a dispatch; None if one of them fails now."""
+    operation, given = dispatch.operation, dispatch.configuration
+    kernels = [
+        (Dispatch(operation, replace(given, name=f"{given.name}_{suffix}")), each.kernel)
+        for suffix, each in (("old", old), ("new", new))
+    ]
+    profiles = Profiler(start, repetitions=_BUILD_REPETITIONS).profile(kernels, candidates=())
+    first, second = (profiles[each.name] for each, _ in kernels)
+    if isinstance(first, Profile) and isinstance(second, Profile):
+        return first, second
+    return None
+
+
+def _with_time(entry: Entry, times: dict[str, tuple[Profile, Profile]], at: int) -> Entry:
+    if entry.dispatch not in times:
+        return entry
+    profile = times[entry.dispatch][at]
+    return replace(entry, seconds=profile.seconds, switches=profile.switches)

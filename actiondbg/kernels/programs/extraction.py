@@ -7,28 +7,21 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import TYPE_CHECKING, Any
 
 from actiondbg.kernels.errors import Unsupported
-from actiondbg.kernels.model.element_type import ElementType
-from actiondbg.kernels.model.tensor import Tensor
-from actiondbg.kernels.programs.bindings import (
-    defining_operation,
-    element_name,
-    nested_operations,
-    tensor_shape,
-)
+from actiondbg.kernels.model import ElementType, Tensor
+from actiondbg.kernels.packages import func, ir, linalg
 from actiondbg.kernels.programs.model_operation import DESTINATION, ROOT_MARK, ModelOperation
 from actiondbg.kernels.programs.structured_operation import (
     StructuredOperation,
+    defining_operation,
     dimensions,
+    element_name,
     is_candidate,
-    selected,
+    nested_operations,
     structured,
+    tensor_shape,
 )
-
-if TYPE_CHECKING:
-    from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
 
 _ARITHMETIC = re.compile(r"arith\.(add|sub|mul|div|max|min|rem|neg)|math\.")
 _INDEX_CASTS = ("arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui")
@@ -79,18 +72,17 @@ def _blocks(program: ir.Operation) -> list[ir.Block]:
 class _Extraction:
     """Clones a group into a function; what it reads from outside becomes arguments."""
 
-    def __init__(self, group: OperationGroup) -> None:
-        self._group = group
-        self._inside = {each.operation for each in group.members}
+    def __init__(self, members: Sequence[StructuredOperation]) -> None:
+        self._members = members
+        # The reduction, or else the last operation.
+        self._root = next((each for each in members if each.is_reduction), members[-1])
+        self._inside = {each.operation for each in members}
         self._copies: dict[ir.Value, ir.Value] = {}
         self._taker = self._takes_destination()
 
     def operation(self) -> ModelOperation:
         """Return the group as an operation."""
-        from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
-        from mlir.dialects import func  # pyright: ignore[reportMissingTypeStubs]
-
-        root, last = self._group.root, self._group.members[-1]
+        root, last = self._root, self._members[-1]
         if not root.loops:
             raise Unsupported(f"{root.name} has no loops: it computes one number.")
         outside = self._outside()
@@ -100,16 +92,17 @@ class _Extraction:
             module = ir.Module.create()
             types = [*(each.type for each in outside), last.result.type]
             with ir.InsertionPoint(module.body):
-                function: Any = func.FuncOp(
-                    "kernel", ir.FunctionType.get(types, [last.result.type])
-                )
+                function = func.FuncOp("kernel", ir.FunctionType.get(types, [last.result.type]))
             block: ir.Block = function.add_entry_block()
             self._copies.update(zip(outside, block.arguments, strict=False))
             with ir.InsertionPoint(block):
-                for member in self._group.members:
+                for member in self._members:
                     self._clone(member, block.arguments[len(outside)])
                 func.ReturnOp([self._copies[last.result]])
-            text = _body_text(function.operation, len(outside))
+            lines = str(function.operation.get_asm(use_local_scope=True)).strip().splitlines()
+        body = "\n".join(line.strip() for line in lines[1:-1])
+        body = re.sub(r"%out\b", "%old", body)  # a name that callers may use for the destination
+        text = re.sub(rf"%arg{len(outside)}\b", f"%{DESTINATION}", body)
         accumulation = tensor_of("root", root.result.type).type
         return ModelOperation(
             _symbol(root, text, operands, output),
@@ -118,9 +111,9 @@ class _Extraction:
             output,
             root.loops,
             root.name,
-            sum(_work(each) for each in self._group.members),
+            sum(_work(each) for each in self._members),
             accumulation if accumulation.is_float else output.type,
-            selected=selected(root),
+            selected=root.selected,
             selected_axes=self._selected_axes(outside),
             indexed=self._indexed(outside),
         )
@@ -131,7 +124,7 @@ class _Extraction:
         () if no operand has indices: of elements that tensor.extract reads.
         """
         limits = dict.fromkeys(outside, 0)
-        for member in self._group.members:
+        for member in self._members:
             for each in nested_operations(member.operation):
                 if each.name != "tensor.extract":
                     continue
@@ -144,7 +137,7 @@ class _Extraction:
 
     def _selected_axes(self, outside: Sequence[ir.Value]) -> tuple[int, ...]:
         """Return the dimensions of the first operand that the root reduces, if it reads that."""
-        root = self._group.root
+        root = self._root
         if not outside or root.inputs[:1] != [outside[0]]:
             return ()
         loops = dimensions(root.maps[0])
@@ -159,7 +152,7 @@ class _Extraction:
     def _outside(self) -> list[ir.Value]:
         """Return the values that the group reads and that are computed elsewhere."""
         values: dict[ir.Value, None] = {}
-        for member in self._group.members:
+        for member in self._members:
             for value in (*_read(member), member.destination):
                 if not self._is_cloned(value):
                     values[value] = None
@@ -174,7 +167,11 @@ class _Extraction:
             return True
         if operation.name == "linalg.fill":
             return all(self._is_cloned(each) for each in operation.operands)
-        return operation.name == "arith.constant" and _is_small(operation)
+        if operation.name != "arith.constant":
+            return False
+        # A scalar, or a tensor of one value.
+        constant = operation.attributes["value"]
+        return not isinstance(constant, ir.DenseElementsAttr) or constant.is_splat
 
     def _takes_destination(self) -> ir.Operation:
         """Return the operation that writes to the function's destination first.
@@ -182,8 +179,8 @@ class _Extraction:
         That is a member or its ``linalg.fill``: from the last member back over those whose memory
         can be the result's.
         """
-        members = {each.operation: each for each in self._group.members}
-        at = self._group.members[-1]
+        members = {each.operation: each for each in self._members}
+        at = self._members[-1]
         while True:
             source = defining_operation(at.destination)
             if (
@@ -203,7 +200,7 @@ class _Extraction:
         """Return the member whose result an elementwise operation may overwrite."""
         if member.reads_destination or not member.is_elementwise:
             return None
-        for each in self._group.members:
+        for each in self._members:
             users = {use.owner.operation for use in each.result.uses}
             if (
                 users == {member.operation}
@@ -215,21 +212,17 @@ class _Extraction:
 
     def _clone(self, member: StructuredOperation, destination: ir.Value) -> None:
         """Append a member, after what it needs."""
-        from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
-
         for value in _read(member):
             self._materialize(value)
         initial = self._initial(member, destination)
         clone = self._append(member.operation)
         clone.operands[len(clone.operands) - 1] = initial
-        if member.operation == self._group.root.operation:
+        if member.operation == self._root.operation:
             clone.attributes[ROOT_MARK] = ir.UnitAttr.get()
         self._copies[member.result] = clone.results[0]
 
     def _initial(self, member: StructuredOperation, destination: ir.Value) -> ir.Value:
         """Return the initial values of a member's result, in the function."""
-        from mlir.dialects import linalg  # pyright: ignore[reportMissingTypeStubs]
-
         value = member.destination
         source = defining_operation(value)
         if source is not None and source.name == "tensor.empty":
@@ -246,8 +239,7 @@ class _Extraction:
             return fill.results[0]
         self._materialize(value)
         if member.operation == self._taker:  # an argument or a constant must not be overwritten
-            copy: Any = linalg.copy
-            return copy(self._copies[value], outs=[destination])
+            return linalg.copy(self._copies[value], outs=[destination])
         return self._copies[value]
 
     def _materialize(self, value: ir.Value) -> None:
@@ -289,22 +281,12 @@ def _element_of(member: StructuredOperation, index: ir.Value) -> ir.Value | None
     return member.operation.operands[arguments.index(index)] if index in arguments else None
 
 
-def _is_small(constant: ir.Operation) -> bool:
-    """Whether a constant is a scalar, or a tensor of one value."""
-    from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
-
-    value = constant.attributes["value"]
-    return not isinstance(value, ir.DenseElementsAttr) or value.is_splat
-
-
 def tensor_of(name: str, kind: ir.Type) -> Tensor:
     """Return an operand.
 
     Raises:
         Unsupported: it is no tensor of an element type.
     """
-    from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
-
     if not isinstance(kind, ir.RankedTensorType):
         raise Unsupported(f"An operand has the type {kind}, which is not a tensor.")
     element = _TYPES.get(element_name(kind))
@@ -313,15 +295,6 @@ def tensor_of(name: str, kind: ir.Type) -> Tensor:
             f"An operand has the type {kind}; kernels have elements of {', '.join(_TYPES)}."
         )
     return Tensor(name, tensor_shape(kind), element)
-
-
-def _body_text(function: ir.Operation, operands: int) -> str:
-    """Return the lines of a function, with its arguments named."""
-    text = str(function.get_asm(use_local_scope=True))
-    lines = text.strip().splitlines()[1:-1]
-    body = "\n".join(line.strip() for line in lines)
-    body = re.sub(r"%out\b", "%old", body)  # a name that callers may use for the destination
-    return re.sub(rf"%arg{operands}\b", f"%{DESTINATION}", body)
 
 
 def _symbol(
@@ -348,23 +321,6 @@ def _work(member: StructuredOperation) -> int:
 # the last operation's result is used outside.
 
 
-@dataclass(frozen=True)
-class OperationGroup:
-    """Operations that become one kernel.
-
-    Attributes:
-        members: in program order; the last has the result.
-    """
-
-    members: tuple[StructuredOperation, ...]
-
-    @property
-    def root(self) -> StructuredOperation:
-        """The reduction, or else the last operation."""
-        reductions = [each for each in self.members if each.is_reduction]
-        return reductions[0] if reductions else self.members[-1]
-
-
 def _structured_operations(block: ir.Block) -> tuple[list[StructuredOperation], list[str]]:
     """Return the operations of a block that compute something, and why others are left out."""
     found: list[StructuredOperation] = []
@@ -380,7 +336,7 @@ def _structured_operations(block: ir.Block) -> tuple[list[StructuredOperation], 
     return found, left_out
 
 
-def _grouped(operations: Sequence[StructuredOperation]) -> list[OperationGroup]:
+def _grouped(operations: Sequence[StructuredOperation]) -> list[list[StructuredOperation]]:
     """Group operations, from the last to the first: the users have their groups already."""
     group_of: dict[ir.Operation, int] = {}
     members: list[list[StructuredOperation]] = []
@@ -393,7 +349,7 @@ def _grouped(operations: Sequence[StructuredOperation]) -> list[OperationGroup]:
             members.append([])
         members[group].append(each)
         group_of[each.operation] = group
-    return [OperationGroup(tuple(reversed(group))) for group in reversed(members)]
+    return [group[::-1] for group in reversed(members)]
 
 
 def _group_to_join(

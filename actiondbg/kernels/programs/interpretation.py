@@ -1,36 +1,29 @@
-"""A NumPy interpretation of functions of linalg operations."""
+"""A NumPy interpretation of functions of linalg operations, with bounds of the rounding errors."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import prod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import erf, prod
 from string import ascii_letters
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from actiondbg.kernels.errors import Unsupported
-from actiondbg.kernels.model.element_type import ElementType
-from actiondbg.kernels.model.operation import Reference, one_sign_growth
-from actiondbg.kernels.programs.bindings import (
-    defining_operation,
-    element_name,
-    integer_attribute,
-    parse_program,
-    tensor_shape,
-)
-from actiondbg.kernels.programs.bounded_array import BoundedArray, computed, exact_array, signed
+from actiondbg.kernels.model import ElementType, Reference, one_sign_growth
+from actiondbg.kernels.packages import ir
 from actiondbg.kernels.programs.structured_operation import (
     StructuredOperation,
-    combination,
+    defining_operation,
     dimensions,
+    element_name,
+    integer_attribute,
     is_candidate,
     is_identity,
+    parse_program,
     structured,
+    tensor_shape,
 )
-
-if TYPE_CHECKING:
-    from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
 
 # An iteration space larger than this is not evaluated element by element: half a GiB an array.
 _LARGEST = 2**26
@@ -55,6 +48,210 @@ _COMPARISONS: dict[str, np.ufunc] = {  # signed, in the order of arith.cmpi
 }
 _ORDERED_PREDICATES = ("", "eq", "gt", "ge", "lt", "le", "ne")
 _FIRST_UNORDERED = 8  # then in the same order, true if one of them is NaN
+
+
+@dataclass(frozen=True)
+class BoundedArray:
+    """Values in float64, int64 or bool, each with a bound of its error.
+
+    Attributes:
+        values: as if computed without rounding.
+        errors: to first order, in units of the roundoff of the accumulator; 0 for what is exact.
+        exact: whether the values are those that a kernel computes if the operands are integers
+            and all absolute values are below 2 to the precision.
+    """
+
+    values: np.ndarray
+    errors: np.ndarray
+    exact: bool = True
+
+
+def exact_array(values: np.ndarray) -> BoundedArray:
+    """Return an array without errors, such as an operand."""
+    return BoundedArray(values, np.zeros((1,) * values.ndim))
+
+
+def computed(
+    name: str, kind: str, operands: list[BoundedArray], accumulator: ElementType
+) -> BoundedArray:
+    """Return the result of an operation of the dialect arith or math.
+
+    Args:
+        name: of the operation, such as ``arith.addf``.
+        kind: the type of the result, such as ``f32``.
+        operands: of shapes that NumPy broadcasts.
+        accumulator: whose roundoff is the unit of errors.
+
+    Raises:
+        Unsupported: the operation is unknown.
+    """
+    function = _FUNCTIONS.get(name)
+    if function is None:
+        raise Unsupported(f"The reference does not interpret {name}.")
+    with np.errstate(all="ignore"):
+        result = function(*operands)
+        if not kind.startswith(("f", "bf")):
+            return replace(result, values=_wrapped(result.values, kind))
+        if name in _UNROUNDED:
+            return result
+        unit = accumulator.unit_roundoff
+        weight = _element(kind).unit_roundoff / unit if unit else 1.0
+        return replace(result, errors=result.errors + weight * np.abs(result.values))
+
+
+def _element(kind: str) -> ElementType:
+    try:
+        return ElementType(kind)
+    except ValueError as error:
+        raise Unsupported(f"The reference does not interpret the type {kind}.") from error
+
+
+def _wrapped(values: np.ndarray, kind: str) -> np.ndarray:
+    """Return integers as two's complement of their width."""
+    if kind == "i1":
+        return values if values.dtype == np.bool_ else (values & 1).astype(bool)
+    values = values.astype(np.int64)
+    if kind == "index" or int(kind[1:]) >= 64:
+        return values
+    half = 1 << (int(kind[1:]) - 1)
+    return (values + half) % (2 * half) - half
+
+
+def signed(array: BoundedArray) -> BoundedArray:
+    """Return numbers; true is -1, as the sign is the only bit."""
+    if array.values.dtype != np.bool_:
+        return array
+    return replace(array, values=-array.values.astype(np.int64))
+
+
+_Binary = Callable[[BoundedArray, BoundedArray], BoundedArray]
+
+
+def _combined(function: np.ufunc, errors: np.ufunc) -> _Binary:
+    """Return a function of numbers: the errors of a sum add up, of an extreme the larger counts."""
+
+    def apply(x: BoundedArray, y: BoundedArray) -> BoundedArray:
+        x, y = signed(x), signed(y)
+        bound = errors(x.errors, y.errors)
+        return BoundedArray(function(x.values, y.values), bound, x.exact and y.exact)
+
+    return apply
+
+
+def _signless(function: np.ufunc) -> Callable[[BoundedArray], BoundedArray]:
+    """Return a function that changes the sign only."""
+
+    def apply(x: BoundedArray) -> BoundedArray:
+        return replace(x, values=function(x.values))
+
+    return apply
+
+
+_sum = _combined(np.add, np.add)
+
+
+def _product(x: BoundedArray, y: BoundedArray) -> BoundedArray:
+    errors = abs(x.values) * y.errors + abs(y.values) * x.errors
+    return BoundedArray(x.values * y.values, errors, x.exact and y.exact)
+
+
+def _quotient(x: BoundedArray, y: BoundedArray) -> BoundedArray:
+    values = x.values / y.values
+    return BoundedArray(values, (x.errors + abs(values) * y.errors) / abs(y.values), exact=False)
+
+
+def _selection(condition: BoundedArray, x: BoundedArray, y: BoundedArray) -> BoundedArray:
+    values = np.where(condition.values, x.values, y.values)
+    errors = np.where(condition.values, x.errors, y.errors)
+    return BoundedArray(values, errors, condition.exact and x.exact and y.exact)
+
+
+def _same(x: BoundedArray) -> BoundedArray:
+    return x
+
+
+def _as_float(x: BoundedArray) -> BoundedArray:
+    return BoundedArray(signed(x).values.astype(np.float64), x.errors, x.exact)
+
+
+def _unsigned(x: BoundedArray) -> BoundedArray:
+    if x.values.dtype != np.bool_:
+        raise Unsupported("The reference interprets unsigned extensions of i1 only.")
+    return BoundedArray(x.values.astype(np.int64), x.errors, x.exact)
+
+
+def _unsigned_as_float(x: BoundedArray) -> BoundedArray:
+    return _as_float(_unsigned(x))
+
+
+def _bitwise(function: np.ufunc) -> _Binary:
+    def apply(x: BoundedArray, y: BoundedArray) -> BoundedArray:
+        return BoundedArray(function(x.values, y.values), x.errors, x.exact and y.exact)
+
+    return apply
+
+
+def _function(
+    value: Callable[[np.ndarray], np.ndarray], slope: Callable[[np.ndarray], np.ndarray]
+) -> Callable[[BoundedArray], BoundedArray]:
+    """Return a function of one argument.
+
+    Args:
+        value: of the function.
+        slope: a bound of the absolute derivative.
+    """
+
+    def apply(x: BoundedArray) -> BoundedArray:
+        values = value(x.values)
+        # A library's function may be wrong by some units in the last place.
+        return BoundedArray(values, slope(x.values) * x.errors + 2 * abs(values), exact=False)
+
+    return apply
+
+
+def _fused(x: BoundedArray, y: BoundedArray, z: BoundedArray) -> BoundedArray:
+    return _sum(_product(x, y), z)
+
+
+_FUNCTIONS: dict[str, Callable[..., BoundedArray]] = {
+    **dict.fromkeys(("arith.addf", "arith.addi"), _sum),
+    **dict.fromkeys(("arith.subf", "arith.subi"), _combined(np.subtract, np.add)),
+    **dict.fromkeys(("arith.mulf", "arith.muli"), _product),
+    "arith.divf": _quotient,
+    **dict.fromkeys(("arith.maximumf", "arith.maxsi"), _combined(np.maximum, np.maximum)),
+    "arith.maxnumf": _combined(np.fmax, np.maximum),
+    **dict.fromkeys(("arith.minimumf", "arith.minsi"), _combined(np.minimum, np.maximum)),
+    "arith.minnumf": _combined(np.fmin, np.maximum),
+    "arith.negf": _signless(np.negative),
+    "arith.select": _selection,
+    **dict.fromkeys(("arith.extf", "arith.truncf", "arith.trunci"), _same),
+    **dict.fromkeys(("arith.extsi", "arith.index_cast"), signed),
+    "arith.extui": _unsigned,
+    "arith.sitofp": _as_float,
+    "arith.uitofp": _unsigned_as_float,
+    "arith.andi": _bitwise(np.bitwise_and),
+    "arith.ori": _bitwise(np.bitwise_or),
+    "arith.xori": _bitwise(np.bitwise_xor),
+    **dict.fromkeys(("math.absf", "math.absi"), _signless(np.absolute)),
+    "math.fma": _fused,
+    "math.exp": _function(np.exp, np.exp),
+    "math.exp2": _function(np.exp2, np.exp2),
+    "math.log": _function(np.log, lambda x: 1 / abs(x)),
+    "math.log2": _function(np.log2, lambda x: 1.5 / abs(x)),
+    "math.sqrt": _function(np.sqrt, lambda x: 0.5 / np.sqrt(x)),
+    "math.rsqrt": _function(lambda x: x**-0.5, lambda x: 0.5 * x**-1.5),
+    "math.tanh": _function(np.tanh, lambda x: 1 - np.tanh(x) ** 2),
+    "math.sin": _function(np.sin, lambda x: abs(np.cos(x))),
+    "math.cos": _function(np.cos, lambda x: abs(np.sin(x))),
+    "math.erf": _function(np.vectorize(erf, otypes=[float]), lambda x: 1.13 * np.exp(-x * x)),
+}
+# Their results are operands, or exact in the type of the result.
+_UNROUNDED = frozenset(
+    (
+        *("arith.maximumf", "arith.maxnumf", "arith.minimumf", "arith.minnumf"),
+        *("arith.negf", "arith.select", "arith.extf", "math.absf"),
+    )
+)
 
 
 def interpret(text: str, inputs: Sequence[np.ndarray], accumulator: ElementType) -> Reference:
@@ -95,11 +292,11 @@ def _wide(array: np.ndarray) -> np.ndarray:
     return array.astype(np.int64 if array.dtype.kind in "iu" else np.float64)
 
 
+@dataclass(frozen=True)
 class _Interpreter:
     """Evaluates operations, with errors in the roundoff of an accumulator."""
 
-    def __init__(self, accumulator: ElementType) -> None:
-        self._accumulator = accumulator
+    accumulator: ElementType
 
     def evaluate(self, operation: ir.Operation, scope: _Scope) -> BoundedArray:
         """Return the result of an operation outside of a body."""
@@ -115,7 +312,7 @@ class _Interpreter:
     def _structured(self, operation: StructuredOperation, scope: _Scope) -> BoundedArray:
         if not operation.is_reduction:
             return self._parallel(operation, scope)
-        combine = combination(operation)
+        combine = operation.combination
         if combine is None:
             raise Unsupported(
                 f"The reference does not interpret the reduction of {operation.name}: it is not "
@@ -128,7 +325,7 @@ class _Interpreter:
             reduced = self._reduced(operation, scope, combine)
         initial = scope[operation.destination]
         kind = element_name(operation.result.type)
-        return computed(combine.name, kind, [initial, reduced], self._accumulator)
+        return computed(combine.name, kind, [initial, reduced], self.accumulator)
 
     def _parallel(self, operation: StructuredOperation, scope: _Scope) -> BoundedArray:
         result = self._body(operation, scope, None)
@@ -207,7 +404,11 @@ class _Interpreter:
             if at == last and combine is not None:
                 continue
             outer = scope[operation.operation.operands[at]]
-            inner[argument] = _gathered(outer, operation.maps[at], operation.sizes)
+            # The elements that each iteration reads; dimensions of other loops have size 1.
+            values = _elements(outer.values, operation.maps[at], operation.sizes)
+            errors = np.broadcast_to(outer.errors, outer.values.shape)
+            errors = _elements(errors, operation.maps[at], operation.sizes)
+            inner[argument] = BoundedArray(values, errors, outer.exact)
         for view in block.operations:
             each = view.operation
             if combine is not None and each == combine:
@@ -238,7 +439,7 @@ class _Interpreter:
             return _extracted(operands[0], operands[1:])
         if name in ("arith.cmpi", "arith.cmpf"):
             return _comparison(operation, operands)
-        return computed(name, str(operation.results[0].type), operands, self._accumulator)
+        return computed(name, str(operation.results[0].type), operands, self.accumulator)
 
 
 def _extracted(source: BoundedArray, indices: Sequence[BoundedArray]) -> BoundedArray:
@@ -272,8 +473,6 @@ def _factors(operation: StructuredOperation, combine: ir.Operation) -> tuple[int
 
 def _constant(operation: ir.Operation) -> BoundedArray:
     """Return a constant: not exact in a sum of integers if it has a fraction."""
-    from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
-
     attribute = operation.attributes["value"]
     shape: tuple[int, ...] = ()
     if isinstance(attribute, ir.DenseElementsAttr) and attribute.is_splat:
@@ -313,13 +512,6 @@ def _broadcast(array: BoundedArray, shape: Sequence[int]) -> BoundedArray:
     return BoundedArray(values, np.broadcast_to(array.errors, shape), array.exact)
 
 
-def _gathered(array: BoundedArray, indexing: ir.AffineMap, sizes: tuple[int, ...]) -> BoundedArray:
-    """Return the elements that each iteration reads; dimensions of other loops have size 1."""
-    values = _elements(array.values, indexing, sizes)
-    errors = _elements(np.broadcast_to(array.errors, array.values.shape), indexing, sizes)
-    return BoundedArray(values, errors, array.exact)
-
-
 def _elements(array: np.ndarray, indexing: ir.AffineMap, sizes: tuple[int, ...]) -> np.ndarray:
     if is_identity(indexing):
         return array
@@ -331,8 +523,6 @@ def _elements(array: np.ndarray, indexing: ir.AffineMap, sizes: tuple[int, ...])
 
 def _index(expression: ir.AffineExpr, sizes: tuple[int, ...]) -> np.ndarray:
     """Return the values of an expression for all iterations."""
-    from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
-
     if isinstance(expression, ir.AffineDimExpr):
         return _range(expression.position, sizes)
     if isinstance(expression, ir.AffineConstantExpr):

@@ -6,24 +6,18 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isinf, isnan, prod
-from typing import TYPE_CHECKING
 
 from actiondbg.kernels.errors import Unsupported
-from actiondbg.kernels.programs.bindings import (
-    element_name,
-    integer_attribute,
-    parse_program,
-    tensor_shape,
-)
+from actiondbg.kernels.packages import ir
 from actiondbg.kernels.programs.structured_operation import (
     StructuredOperation,
-    combination,
+    element_name,
+    integer_attribute,
     is_candidate,
+    parse_program,
     structured,
+    tensor_shape,
 )
-
-if TYPE_CHECKING:
-    from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
 
 HEADER = """\
 #include <math.h>
@@ -199,8 +193,9 @@ class _Writer:
         elif is_candidate(operation):
             nest = structured(operation)
             self._buffers[operation.results[0]] = self._nest(nest, at)
-        elif operation.name == "arith.constant" and not _is_scalar(operation.results[0].type):
-            kind = operation.results[0].type
+        elif operation.name == "arith.constant" and isinstance(
+            kind := operation.results[0].type, ir.ShapedType
+        ):
             name, value = element_name(kind), _constant(operation)
             self._buffers[operation.results[0]] = _Buffer("", name, tensor_shape(kind), value)
         else:
@@ -208,7 +203,7 @@ class _Writer:
 
     def _nest(self, nest: StructuredOperation, at: int) -> _Buffer:
         """Write the loops of an operation; return the buffer of its result."""
-        combine = combination(nest)
+        combine = nest.combination
         reads = nest.is_reduction or nest.reads_destination
         target = self._target(nest.destination, nest.operation, at, reads=reads, nest=nest)
         order = self._order(nest)
@@ -454,16 +449,8 @@ def _c(kind: str) -> str:
     return _TYPES[kind]
 
 
-def _is_scalar(kind: ir.Type) -> bool:
-    from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
-
-    return not isinstance(kind, ir.ShapedType)
-
-
 def _constant(operation: ir.Operation) -> str:
     """Return the value of a constant, or of all its elements."""
-    from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
-
     attribute = operation.attributes["value"]
     if isinstance(attribute, ir.DenseElementsAttr) and attribute.is_splat:
         attribute = attribute.get_splat_value()
@@ -514,8 +501,6 @@ def _offset(indexing: ir.AffineMap, shape: Sequence[int]) -> str:
 
 def _index(expression: ir.AffineExpr) -> str:
     """Return an index in C; loops are not negative, so division rounds as in MLIR."""
-    from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
-
     if isinstance(expression, ir.AffineDimExpr):
         return f"i{expression.position}"
     if isinstance(expression, ir.AffineConstantExpr):
@@ -533,8 +518,6 @@ def _index(expression: ir.AffineExpr) -> str:
 
 def _step(expression: ir.AffineExpr, loop: int) -> int:
     """Return how far an index moves with a loop; 2, as at a distance, if that varies."""
-    from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
-
     if isinstance(expression, ir.AffineDimExpr):
         return int(expression.position == loop)
     if isinstance(expression, ir.AffineConstantExpr):

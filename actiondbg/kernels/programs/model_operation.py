@@ -5,14 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
-from actiondbg.kernels.model.element_type import ElementType
-from actiondbg.kernels.model.operation import Argument, Loop, Operation, Reference
-from actiondbg.kernels.model.tensor import Tensor
-
-if TYPE_CHECKING:
-    import numpy as np
+from actiondbg.kernels.model import Argument, ElementType, Loop, Operation, Reference, Tensor
+from actiondbg.kernels.packages import np
 
 DESTINATION = "destination"
 ROOT_MARK = "actiondbg_root"

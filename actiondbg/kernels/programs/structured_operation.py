@@ -1,22 +1,83 @@
-"""Structured operations: linalg operations with loops and indexing maps."""
+"""Programs parsed by MLIR's Python bindings, and their linalg operations with loops and maps."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, Literal, cast
 
+from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.kernels.errors import Unsupported
-from actiondbg.kernels.model.operation import IteratorType, Loop
-from actiondbg.kernels.programs.bindings import defining_operation
-
-if TYPE_CHECKING:
-    from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
+from actiondbg.kernels.model import IteratorType, Loop
+from actiondbg.kernels.packages import ir, linalg
 
 _COMBINATION = re.compile(r"arith\.(add[fi]|(max|min)(imumf|numf|si))")
 # Of the linalg dialect, but without loops of their own.
 _OTHERS = frozenset({"linalg.yield", "linalg.index"})
+
+
+def parse_program(text: str, source: str) -> ir.Module:
+    """Return the module of a program.
+
+    Args:
+        text: of the program.
+        source: its name in messages.
+
+    Raises:
+        ActiondbgError: the bindings are not installed.
+        UsageError: the text is not valid MLIR; with the first diagnostic.
+    """
+    try:
+        import_module("mlir.dialects.linalg")
+        bindings: Any = import_module("mlir.ir")  # whose errors have no type stubs
+    except ImportError as error:
+        raise ActiondbgError(
+            "Cutting kernels out of a program needs MLIR's Python bindings: "
+            "pip install xtc-mlir-python-bindings."
+        ) from error
+    context = bindings.Context()
+    context.enable_multithreading(False)  # a script may fork
+    try:
+        return bindings.Module.parse(text, context)
+    except bindings.MLIRError as error:
+        first = next(iter(error.error_diagnostics), None)
+        reason = f"{first.message} at {_place(str(first.location))}" if first else str(error)
+        raise UsageError(f"{source} is not valid MLIR: {reason.rstrip('.')}.") from error
+
+
+def _place(location: str) -> str:
+    """Return the line and column of a location in text without a file name."""
+    found = re.search(r'"-":(\d+):(\d+)', location)
+    return f"line {found[1]}, column {found[2]}" if found else location
+
+
+def nested_operations(operation: ir.Operation) -> Iterator[ir.Operation]:
+    """Yield the operations inside of one, in program order."""
+    for region in operation.regions:
+        for block in region.blocks:
+            for view in block.operations:
+                yield view.operation
+                yield from nested_operations(view.operation)
+
+
+def defining_operation(value: ir.Value) -> ir.Operation | None:
+    """Return the operation whose result a value is; None for a block's argument."""
+    return cast("ir.Operation | None", getattr(value.owner, "operation", None))
+
+
+def tensor_shape(kind: ir.Type) -> tuple[int, ...]:
+    return tuple(cast("Any", kind).shape)
+
+
+def element_name(kind: ir.Type) -> str:
+    """Return the element type of a tensor type, such as ``f32``."""
+    return str(cast("Any", kind).element_type)
+
+
+def integer_attribute(operation: ir.Operation, name: str) -> int:
+    return cast("Any", operation.attributes[name]).value
 
 
 @dataclass(frozen=True)
@@ -82,36 +143,35 @@ class StructuredOperation:
         """Whether the result depends on the initial values."""
         return any(True for _ in self.so_far.uses)
 
+    @property
+    def selected(self) -> Literal["max", "min", ""]:
+        """What a reduction selects of its terms, or "" if it combines them otherwise."""
+        if not self.is_reduction:
+            return ""
+        users = [use.owner.operation.name for use in self.so_far.uses]
+        name = users[0] if len(users) == 1 else ""
+        found = re.fullmatch(r"arith\.(max|min)(imumf|numf|si)", name)
+        return cast('Literal["max", "min"]', found[1]) if found else ""
+
+    @property
+    def combination(self) -> ir.Operation | None:
+        """The operation that combines a term with the result so far.
+
+        None if the reduction is not one sum, maximum or minimum.
+        """
+        users = [use.owner.operation for use in self.so_far.uses]
+        combine = defining_operation(self.yielded)
+        if combine is None or users != [combine] or not _COMBINATION.fullmatch(combine.name):
+            return None
+        return combine
+
     def reads_by_identity(self, value: ir.Value) -> bool:
         """Whether a value is read only at the element that is computed."""
         reads = [at for at, each in enumerate(self.operation.operands) if each == value]
         return bool(reads) and all(is_identity(self.maps[at]) for at in reads)
 
 
-def selected(operation: StructuredOperation) -> Literal["max", "min", ""]:
-    """Return what a reduction selects of its terms, or "" if it combines them otherwise."""
-    if not operation.is_reduction:
-        return ""
-    names = [str(use.owner.operation.name) for use in operation.so_far.uses]
-    found = re.fullmatch(r"arith\.(max|min)(imumf|numf|si)", names[0]) if len(names) == 1 else None
-    return cast('Literal["max", "min"]', found[1]) if found else ""
-
-
-def combination(operation: StructuredOperation) -> ir.Operation | None:
-    """Return the operation that combines a term with the result so far.
-
-    None if the reduction is not one sum, maximum or minimum.
-    """
-    users = [use.owner.operation for use in operation.so_far.uses]
-    combine = defining_operation(operation.yielded)
-    if combine is None or users != [combine] or not _COMBINATION.fullmatch(combine.name):
-        return None
-    return combine
-
-
 def is_identity(indexing: ir.AffineMap) -> bool:
-    from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
-
     identity = ir.AffineMap.get_identity(indexing.n_dims, indexing.context)
     return indexing.n_dims == len(indexing.results) and indexing == identity
 
@@ -127,9 +187,6 @@ def structured(operation: ir.Operation) -> StructuredOperation:
     Raises:
         Unsupported: it has no loops, several results, or a size that is not constant.
     """
-    linalg: Any = import_module("mlir.dialects.linalg")
-    from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
-
     if len(operation.results) != 1 or not operation.regions:
         raise Unsupported(f"{operation.name} has {len(operation.results)} results, not one tensor.")
     attribute = linalg.get_indexing_maps(operation)
@@ -162,8 +219,6 @@ def _sizes(maps: tuple[ir.AffineMap, ...], shapes: list[list[int]]) -> list[int 
 
 def dimensions(indexing: ir.AffineMap) -> list[int | None]:
     """Return the loop that each result of a map is; None for another expression."""
-    from mlir import ir  # pyright: ignore[reportMissingTypeStubs]
-
     return [
         each.position if isinstance(each, ir.AffineDimExpr) else None for each in indexing.results
     ]

@@ -10,9 +10,7 @@ from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 from actiondbg.errors import UsageError
 from actiondbg.kernels.execution.kernel import KernelBinary
-from actiondbg.kernels.model.configuration import Configuration, Parameter
-from actiondbg.kernels.model.dispatch import Dispatch
-from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.model import Configuration, Dispatch, Operation, Parameter
 from actiondbg.kernels.providers.steps import CompilationSteps
 
 Applied = Literal["yes", "no", "default", "unknown"]

@@ -10,11 +10,28 @@ from inspect import signature
 from actiondbg.errors import UsageError
 from actiondbg.kernels.providers.provider import Provider, ProviderSettings
 
+_Make = Callable[[ProviderSettings], Provider]
 _DEFAULT = ProviderSettings()
-_PROVIDERS: dict[str, Callable[[ProviderSettings], Provider]] = {}
 
 
-def register(name: str, make: Callable[[ProviderSettings], Provider]) -> None:
+def _own(module: str, name: str) -> _Make:
+    """Return what makes a provider of actiondbg, whose module is imported then."""
+
+    def make(settings: ProviderSettings) -> Provider:
+        found = import_module(f"actiondbg.kernels.providers.{module}")
+        return _maker(getattr(found, name))(settings)
+
+    return make
+
+
+_PROVIDERS: dict[str, _Make] = {
+    "mlir": _own("mlir.provider", "MlirProvider"),
+    "iree": _own("iree.provider", "IreeProvider"),
+    "c": _own("c", "CProvider"),
+}
+
+
+def register(name: str, make: _Make) -> None:
     """Add a provider; ``make`` makes it when a command names it."""
     _PROVIDERS[name] = make
 
@@ -39,11 +56,12 @@ def provider_name(text: str) -> str:
         raise UsageError(f"The provider '{text}' cannot be imported: {error}.") from error
     if not (isinstance(found, type) and issubclass(found, Provider)):
         raise UsageError(f"'{text}' is not a subclass of actiondbg's Provider.")
-    kind = found
-    takes_settings = bool(signature(kind).parameters)
-    make: Callable[..., Provider] = kind
-    register(kind.name, make if takes_settings else lambda _: make())
-    return kind.name
+    register(found.name, _maker(found))
+    return found.name
+
+
+def _maker(kind: Callable[..., Provider]) -> _Make:
+    return kind if signature(kind).parameters else lambda _: kind()
 
 
 def make_provider(name: str, settings: ProviderSettings = _DEFAULT) -> Provider:
@@ -58,30 +76,3 @@ def make_provider(name: str, settings: ProviderSettings = _DEFAULT) -> Provider:
             "module:Class."
         )
     return _PROVIDERS[name](settings)
-
-
-def _mlir(settings: ProviderSettings) -> Provider:
-    from actiondbg.kernels.providers.mlir.provider import MlirProvider
-
-    return MlirProvider()
-
-
-register("mlir", _mlir)
-
-
-def _iree(settings: ProviderSettings) -> Provider:
-    from actiondbg.kernels.providers.iree.provider import IreeProvider
-
-    return IreeProvider(settings)
-
-
-register("iree", _iree)
-
-
-def _c(settings: ProviderSettings) -> Provider:
-    from actiondbg.kernels.providers.c.provider import CProvider
-
-    return CProvider()
-
-
-register("c", _c)

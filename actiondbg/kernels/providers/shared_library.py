@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from actiondbg.kernels.errors import KernelError
+from actiondbg.kernels.execution.buffers import allocate
 from actiondbg.kernels.execution.kernel import KernelBinary
-
-if TYPE_CHECKING:
-    import numpy as np
+from actiondbg.kernels.packages import np
 
 LOADER = "actiondbg.kernels.providers.shared_library:load"
 SUPPORT = "support.c"  # is linked to the kernel
@@ -99,9 +97,6 @@ class LibraryKernel:
         self._timer.restype = ctypes.c_double
 
     def run(self, inputs: Sequence[np.ndarray]) -> np.ndarray:
-        # Imported here: what parses the module's names needs no NumPy.
-        from actiondbg.kernels.execution.buffers import allocate
-
         result = allocate(self._binary.result)
         self._call(*(ctypes.byref(_descriptor(array)) for array in (*inputs, result)))
         return result
@@ -113,19 +108,15 @@ class LibraryKernel:
         return self._time(inputs, _EMPTY_CALLS, empty=True) / _EMPTY_CALLS
 
     def _time(self, inputs: Sequence[np.ndarray], calls: int, *, empty: bool) -> float:
-        arrays = (*inputs, self._new_result())  # descriptors do not keep them alive
+        # Memory for the result, 64-byte aligned as an allocator of tensors would.
+        result = self._binary.result
+        memory = np.full(result.bytes + _ALIGNMENT, 0, np.uint8)  # touched, unlike zeros
+        memory = memory[-memory.ctypes.data % _ALIGNMENT :][: result.bytes]
+        made = memory.view(result.type.dtype).reshape(result.shape)
+        arrays = (*inputs, made)  # descriptors do not keep them alive
         descriptors = [_descriptor(array) for array in arrays]
         addresses = (ctypes.c_void_p * len(descriptors))(*map(ctypes.addressof, descriptors))
         return float(self._timer(addresses, ctypes.c_long(calls), ctypes.c_int(empty)))
-
-    def _new_result(self) -> np.ndarray:
-        """Make memory for the result, 64-byte aligned as an allocator of tensors would."""
-        import numpy
-
-        result = self._binary.result
-        memory = numpy.full(result.bytes + _ALIGNMENT, 0, numpy.uint8)  # touched, unlike zeros
-        start = -memory.ctypes.data % _ALIGNMENT
-        return memory[start : start + result.bytes].view(result.type.dtype).reshape(result.shape)
 
 
 _ALIGNMENT = 64

@@ -1,13 +1,134 @@
-"""The lines of a report: a row as plain data, which files store, and what follows from it."""
+"""The lines of a report: what happened to a dispatch, as a row, and as data that files store."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
+from typing import Literal
 
-from actiondbg.kernels.model.configuration import Parameter
-from actiondbg.kernels.results.row import Compilation, Profile, Row, Verification
+from actiondbg.kernels.model import Dispatch, Parameter
+
+# As in the dispatch profiler's reports, and what it lacks.
+Verdict = Literal[
+    "SUCCESS",
+    "FAILED",
+    "CRASHED",
+    "TIMED OUT",
+    "OUT OF MEMORY",
+    "NOT COMPILED",
+    "NOT RUNNABLE HERE",
+    "Not verified",
+    # Of right kernels whose time is beyond a limit that was asked for.
+    "TOO SLOW",
+    "TOO FAST",
+]
+TIME_VERDICTS: tuple[Verdict, ...] = ("TOO SLOW", "TOO FAST")
+_WRONG: tuple[Verdict, ...] = (
+    "FAILED",
+    "CRASHED",
+    "TIMED OUT",
+    "OUT OF MEMORY",
+    "NOT COMPILED",
+    *TIME_VERDICTS,
+)
+
+
+@dataclass(frozen=True)
+class Compilation:
+    """How the compilation of a dispatch ended.
+
+    Attributes:
+        seconds: it took; None if the binaries were up to date.
+        config_applied: "yes", "no", "default" or "unknown"; see providers.provider.
+        error: one sentence if it failed, or "".
+        detail: one sentence on config_applied, or "".
+    """
+
+    seconds: float | None
+    config_applied: str = "unknown"
+    error: str = ""
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Verification:
+    """How the verification of a dispatch ended.
+
+    Attributes:
+        method: how elements were compared: "equal", or "bound 8 u |A||B|".
+        wrong: the number of wrong elements, of ``total``.
+        error_ratio: the largest error by its bound, of all elements; at most 1 if all are right.
+        first: the first wrong elements, a sentence each, with index, result and expected value.
+        map: lines of characters that show which tiles are wrong, or "".
+        detail: one sentence on how a child ended, or "".
+    """
+
+    verdict: Verdict
+    method: str = ""
+    wrong: int = 0
+    total: int = 0
+    error_ratio: float = 0.0
+    first: tuple[str, ...] = ()
+    map: str = ""
+    detail: str = ""
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether the kernel was not compiled, did not end, or computed a wrong result."""
+        return self.verdict in _WRONG
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The measured times of a dispatch.
+
+    Attributes:
+        seconds: of one call, one number a repetition.
+        switches: the involuntary context switches while they were measured.
+        peak_gflops: the machine's measured peak for the operation's type, or None.
+        peak_bandwidth: the measured bandwidth, in bytes a second, of the smallest cache with room
+            for the operands and the result; None if it is unknown.
+        confirmed: the least seconds of one call when the winner was measured again, or None.
+        call_seconds: what a call of a function that does nothing takes, which is in ``seconds``,
+            too; None if it was not measured.
+        counts: the events of one call, by their names.
+    """
+
+    seconds: tuple[float, ...]
+    switches: int = 0
+    peak_gflops: float | None = None
+    peak_bandwidth: float | None = None
+    confirmed: float | None = None
+    call_seconds: float | None = None
+    counts: Mapping[str, float] = field(default_factory=dict[str, float])
+
+
+@dataclass(frozen=True)
+class Row:
+    """What happened to one dispatch.
+
+    Attributes:
+        compilation: None if it was not asked for.
+        verification: None if it was not asked for.
+        profile: None if the dispatch was not profiled.
+        culprit: the action that made the kernel wrong, or "".
+        culprit_folder: the folder of the bisection, or "".
+        tags: leading columns with one value for all rows of a run.
+    """
+
+    dispatch: Dispatch
+    compilation: Compilation | None = None
+    verification: Verification | None = None
+    profile: Profile | None = None
+    culprit: str = ""
+    culprit_folder: str = ""
+    tags: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def is_wrong(self) -> bool:
+        return self.verification is not None and self.verification.is_wrong
+
 
 _NOT_VERIFIED = Verification("Not verified")
 _NOT_COMPILED = Compilation(None)
@@ -123,7 +244,6 @@ def _percent(value: float | None, of: float | None) -> float | None:
 def entry_of(row: Row) -> Entry:
     """Return a row as a line of a report."""
     operation, configuration = row.dispatch.operation, row.dispatch.configuration
-    profile = row.profile or Profile(())
     return Entry(
         dispatch=row.dispatch.name,
         kind=operation.kind,
@@ -135,13 +255,7 @@ def entry_of(row: Row) -> Entry:
         tags=dict(row.tags),
         flops=operation.flops,
         bytes=operation.bytes,
-        seconds=profile.seconds,
-        switches=profile.switches,
-        confirmed=profile.confirmed,
-        call_seconds=profile.call_seconds,
-        counts=profile.counts,
-        peak_gflops=profile.peak_gflops,
-        peak_bandwidth=profile.peak_bandwidth,
+        **vars(row.profile or Profile(())),
         verification=row.verification or _NOT_VERIFIED,
         compilation=row.compilation or _NOT_COMPILED,
         culprit=row.culprit,

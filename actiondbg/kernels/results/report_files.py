@@ -1,21 +1,137 @@
-"""The files of a report, by their suffixes."""
+"""The files of a report, by their suffixes: CSV, Markdown, HTML and Parquet."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 from collections.abc import Generator, Sequence
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from actiondbg.errors import ActiondbgError, UsageError
-from actiondbg.kernels.results.columns import FIXED
-from actiondbg.kernels.results.csv_file import read_csv, to_csv
+from actiondbg.kernels.results.csv_file import FIXED, Column, Value, columns_of, read_csv, to_csv
 from actiondbg.kernels.results.entry import Entry
+from actiondbg.kernels.results.words import (
+    HEAD,
+    TABLE_HEAD,
+    TEXT,
+    TITLE,
+    full_facts,
+    model_weights,
+    summary_of,
+    table_cells,
+)
 from actiondbg.support.atomic_write import write_whole
 from actiondbg.support.folder_lock import locked
 
+_LISTS = "repetitions_s"
 CSV, MARKDOWN, HTML, PARQUET = ".csv", ".md", ".html", ".parquet"
 SUFFIXES = (CSV, MARKDOWN, HTML, PARQUET)
+
+
+def to_markdown(entries: Sequence[Entry]) -> str:
+    """Return a report: a table of all dispatches, then each wrong one in full."""
+    lines = ["# Kernels", "", summary_of(entries), ""]
+    if entries:
+        lines += _table(entries)
+    lines += _shares(entries)
+    wrong = [entry for entry in entries if entry.is_wrong]
+    if wrong:
+        lines += ["", "## Wrong"]
+    for entry in wrong:
+        lines += _in_full(entry)
+    return "\n".join(lines) + "\n"
+
+
+def _table(entries: Sequence[Entry]) -> list[str]:
+    numbers = ("ms", "call ms", "GFLOP/s", "% of peak")
+    rule = ["---:" if name in numbers else "---" for name in TABLE_HEAD]
+    return [_line(TABLE_HEAD), _line(rule), *(_line(table_cells(each)) for each in entries)]
+
+
+def _shares(entries: Sequence[Entry]) -> list[str]:
+    weights = model_weights(entries)
+    if not weights.weights:
+        return []
+    rule = ["---" if at in TEXT else "---:" for at in range(len(HEAD))]
+    rows = [_line(each.cells) for each in weights.weights]
+    return ["", f"## {TITLE}", "", weights.summary, "", _line(HEAD), _line(rule), *rows]
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(_escaped(cell) for cell in cells)} |"
+
+
+def _in_full(entry: Entry) -> list[str]:
+    facts = [f"- {name}: {_escaped(text)}" for name, text in full_facts(entry).items()]
+    lines = ["", f"### {entry.dispatch}", "", *facts]
+    details = [*entry.verification.first, *entry.verification.map.splitlines()]
+    return [*lines, "", "```text", *details, "```"] if details else lines
+
+
+def _escaped(text: str) -> str:
+    """Escape what Markdown would take for a border, emphasis or HTML."""
+    one_line = " ".join(text.split("\n"))
+    for mark in "\\|*<_`":
+        one_line = one_line.replace(mark, f"\\{mark}")
+    return one_line
+
+
+def check_parquet() -> None:
+    """Require the package that writes Parquet.
+
+    Raises:
+        ActiondbgError: it is not installed.
+    """
+    if find_spec("pyarrow") is None:
+        raise ActiondbgError(
+            "Parquet files need the package pyarrow: pip install 'actiondbg[kernels]'."
+        )
+
+
+def to_parquet(entries: Sequence[Entry]) -> bytes:
+    """Return a report as a Parquet file, with the columns of the CSV and their types.
+
+    Raises:
+        ActiondbgError: the package pyarrow is not installed.
+    """
+    check_parquet()
+    arrow: Any = import_module("pyarrow")
+    columns = columns_of(entries)
+    arrays: dict[str, Any] = {
+        name: arrow.array(_typed([column.value(entry) for entry in entries]))
+        for name, column in zip(_unique_names(columns), columns, strict=True)
+    }
+    seconds = [list(entry.seconds) for entry in entries]
+    arrays[_LISTS] = arrow.array(seconds, arrow.list_(arrow.float64()))
+    sink = arrow.BufferOutputStream()
+    import_module("pyarrow.parquet").write_table(arrow.table(arrays), sink)
+    return sink.getvalue().to_pybytes()
+
+
+def _unique_names(columns: Sequence[Column]) -> list[str]:
+    """Return the header; a tag or a parameter that is named as another column gets a prefix."""
+    taken = {column.name for column in columns if not column.prefix}
+    chosen: list[str] = []
+    for column in columns:
+        name = column.name
+        while column.prefix and name in taken:
+            name = f"{column.prefix}{name}"
+        taken.add(name)
+        chosen.append(name)
+    return chosen
+
+
+def _typed(values: Sequence[Value]) -> Sequence[Value]:
+    """Return a column as integers, as floats or as text, whichever fits all of its values."""
+    if any(isinstance(value, float) for value in values):
+        return [None if value is None else float(value) for value in values]
+    try:
+        return [None if value is None else int(value) for value in values]
+    except ValueError:
+        return [None if value is None else str(value) for value in values]
 
 
 def parse_tags(text: str) -> tuple[tuple[str, str], ...]:
@@ -69,7 +185,10 @@ class ReportFiles:
         """
         for path in self._paths:
             with _named(path):
-                self._write(path, list(entries))
+                if path.suffix == CSV and self._append:
+                    self._add(path, list(entries))
+                else:
+                    write_whole(path, content_of(entries, path.suffix))
 
     def _check(self) -> None:
         for path in self._paths:
@@ -85,24 +204,13 @@ class ReportFiles:
         if len({os.path.realpath(path) for path in self._paths}) < len(self._paths):
             raise UsageError("--output: a file is named twice.")
         if any(path.suffix == PARQUET for path in self._paths):
-            from actiondbg.kernels.results.parquet import check_parquet
-
             check_parquet()
         if self._append:
-            self._check_appended()
-
-    def _check_appended(self) -> None:
-        files = [path for path in self._paths if path.suffix == CSV]
-        if not files:
-            raise UsageError("--append needs a CSV file: give --output FILE.csv as well.")
-        for path in files:
-            _present(path)
-
-    def _write(self, path: Path, entries: list[Entry]) -> None:
-        if path.suffix == CSV and self._append:
-            self._add(path, entries)
-        else:
-            write_whole(path, content_of(entries, path.suffix))
+            files = [path for path in self._paths if path.suffix == CSV]
+            if not files:
+                raise UsageError("--append needs a CSV file: give --output FILE.csv as well.")
+            for path in files:
+                _present(path)
 
     def _add(self, path: Path, entries: list[Entry]) -> None:
         """Replace the entries of this run in a file, and keep the others."""
@@ -120,15 +228,11 @@ def content_of(entries: Sequence[Entry], suffix: str) -> bytes:
     if suffix == CSV:
         return to_csv(entries).encode()
     if suffix == MARKDOWN:
-        from actiondbg.kernels.results.markdown import to_markdown
-
         return to_markdown(entries).encode(errors="replace")
     if suffix == HTML:
         from actiondbg.kernels.results.page import to_html
 
         return to_html(entries).encode(errors="replace")
-    from actiondbg.kernels.results.parquet import to_parquet
-
     return to_parquet(entries)
 
 

@@ -1,18 +1,22 @@
-"""The words of reports: times, rates and shares as text for readers."""
+"""The words of reports: times, rates and shares as text, and what the kernels of a model weigh."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import floor, isfinite, log10
 
 from actiondbg.kernels.results.comparison import Difference
 from actiondbg.kernels.results.entry import Entry
 from actiondbg.support.counts import counted
 
-NOT_PROFILED = "Not profiled"
+_NOT_PROFILED = "Not profiled"
 _RATES = ((1e12, "TB/s"), (1e9, "GB/s"), (1e6, "MB/s"))
+HEAD = ("share", "total ms", "count", "ms", "operation", "configuration")
+TEXT = (4, 5)  # columns of words
+TITLE = "Shares of the model"
+_COUNT = "count"
 
 
 def milliseconds(seconds: float) -> str:
@@ -42,48 +46,62 @@ _SMALL_SHARE = 0.1  # per cent of a time that is not worth digits
 _SLICES = "split_k_slices"
 
 
-@dataclass(frozen=True)
-class Fact:
-    """A line of the description of a dispatch: what it is about, and the words."""
-
-    name: str
-    text: str
+# The lines of the description of a dispatch: what each is about, with the words.
+Facts = dict[str, str]
 
 
-def original_facts(entry: Entry) -> list[Fact]:
+def original_facts(entry: Entry) -> Facts:
     """Return what the dispatch profiler reports of a dispatch, in its order."""
     given = dict(entry.arguments)
     if _SLICES in entry.parameters:  # an argument of the dispatch profiler
         given[_SLICES] = entry.parameters[_SLICES]
     arguments = " ".join(f"--{name}={value}" for name, value in given.items())
     least, gflops = entry.least, entry.gflops
-    return [
-        Fact("Dispatch", entry.dispatch),
-        Fact("Provider", entry.provider),
-        Fact("OpKind", entry.kind),
-        Fact("Operation", entry.operation),
-        Fact("Configuration", entry.configuration),
-        Fact("Arguments", arguments),
-        Fact("Verification", entry.verification.verdict),
-        Fact("Runtime(ms)", NOT_PROFILED if least is None else milliseconds(least)),
-        Fact("GFLOPs", NOT_PROFILED if gflops is None else f"{gflops:.2f}"),
-    ]
+    return {
+        "Dispatch": entry.dispatch,
+        "Provider": entry.provider,
+        "OpKind": entry.kind,
+        "Operation": entry.operation,
+        "Configuration": entry.configuration,
+        "Arguments": arguments,
+        "Verification": entry.verification.verdict,
+        "Runtime(ms)": _NOT_PROFILED if least is None else milliseconds(least),
+        "GFLOPs": _NOT_PROFILED if gflops is None else f"{gflops:.2f}",
+    }
 
 
-def further_facts(entry: Entry) -> list[Fact]:
+def further_facts(entry: Entry) -> Facts:
     """Return what else there is to report of a dispatch; nothing that is as expected."""
-    facts = [
-        Fact("Range(ms)", _range(entry)),
-        Fact("Call(ms)", _call(entry)),
-        Fact("Events", events_of(entry)),
-        Fact("Bandwidth", _bandwidth(entry)),
-        Fact("Of the peak", _of_the_peak(entry)),
-        Fact("Configured", applied(entry)),
-        Fact("Wrong", wrong(entry)),
-        Fact("Detail", entry.verification.detail or entry.compilation.error),
-        Fact("Culprit", _culprit(entry)),
-    ]
-    return [fact for fact in facts if fact.text]
+    moved = ""
+    if entry.bandwidth is not None and entry.intensity is not None:
+        moved = (
+            f"{bandwidth(entry.bandwidth)} at least; {digits(entry.intensity)} operations a byte"
+        )
+    folder = f" (see {entry.culprit_folder})" if entry.culprit_folder else ""
+    of_the_peak = ""
+    if entry.percent_of_peak is not None and entry.peak_gflops is not None:
+        of_the_peak = f"{digits(entry.percent_of_peak)} % of {digits(entry.peak_gflops)} GFLOP/s"
+        if entry.roof is not None and entry.roof < entry.peak_gflops:
+            of_the_peak += f"; {digits(entry.percent_of_roof or 0)} % of the {digits(entry.roof)} "
+            of_the_peak += "GFLOP/s that the bandwidth allows"
+    facts = {
+        "Range(ms)": _range(entry),
+        "Call(ms)": _call(entry),
+        "Events": events_of(entry),
+        "Bandwidth": moved,
+        "Of the peak": of_the_peak,
+        "Configured": applied(entry),
+        "Wrong": wrong(entry),
+        "Detail": entry.verification.detail or entry.compilation.error,
+        "Culprit": f"{entry.culprit}{folder}",
+    }
+    return {name: text for name, text in facts.items() if text}
+
+
+def full_facts(entry: Entry) -> Facts:
+    """Return all that there is to report of a dispatch, below its name."""
+    facts = {**original_facts(entry), **further_facts(entry)}
+    return {name: text for name, text in facts.items() if text and name != "Dispatch"}
 
 
 def applied(entry: Entry) -> str:
@@ -132,36 +150,12 @@ def _count(count: float) -> str:
     return f"{count:,.0f}" if count >= _LARGE_COUNT else digits(count)
 
 
-def _bandwidth(entry: Entry) -> str:
-    if entry.bandwidth is None or entry.intensity is None:
-        return ""
-    return f"{bandwidth(entry.bandwidth)} at least; {digits(entry.intensity)} operations a byte"
-
-
-def _of_the_peak(entry: Entry) -> str:
-    if entry.percent_of_peak is None or entry.peak_gflops is None:
-        return ""
-    text = f"{digits(entry.percent_of_peak)} % of {digits(entry.peak_gflops)} GFLOP/s"
-    if entry.roof is not None and entry.roof < entry.peak_gflops:
-        text += f"; {digits(entry.percent_of_roof or 0)} % of the {digits(entry.roof)} GFLOP/s "
-        text += "that the bandwidth allows"
-    return text
-
-
-def _culprit(entry: Entry) -> str:
-    folder = f" (see {entry.culprit_folder})" if entry.culprit_folder else ""
-    return f"{entry.culprit}{folder}" if entry.culprit or folder else ""
-
-
 def summary_of(entries: Sequence[Entry]) -> str:
     """Return how many dispatches there are, and how many ended how, in one sentence."""
     verdicts = Counter(entry.verification.verdict for entry in entries)
-    counts = [f"{count:,} {_in_line(verdict)}" for verdict, count in verdicts.items()]
+    words: dict[str, str] = {"SUCCESS": "right", "FAILED": "wrong"}
+    counts = [f"{count:,} {words.get(each, each.lower())}" for each, count in verdicts.items()]
     return f"{counted(len(entries), 'dispatch')}{': ' if counts else ''}{', '.join(counts)}."
-
-
-def _in_line(verdict: str) -> str:
-    return {"SUCCESS": "right", "FAILED": "wrong"}.get(verdict, verdict.lower())
 
 
 # The table of many dispatches, one line each.
@@ -198,25 +192,89 @@ def notes(entry: Entry) -> str:
 
 def change_cells(difference: Difference) -> tuple[str, ...]:
     """Return a dispatch of a comparison, its verdicts, its times and their ratio."""
-    old, new = difference.old, difference.new
-    ratio = difference.ratio
+    entries = [each for each in (difference.old, difference.new) if each is not None]
+    verdicts = dict.fromkeys(each.verification.verdict for each in entries)
+    times = [
+        "" if each is None or each.least is None else f"{milliseconds(each.least)} ms"
+        for each in (difference.old, difference.new)
+    ]
     return (
         difference.name,
-        _before_and_after(_verdict(old), _verdict(new)),
-        _time(old),
-        _time(new),
-        "" if ratio is None else f"{ratio:.2f} times",
+        " -> ".join(verdicts),
+        *times,
+        "" if difference.ratio is None else f"{difference.ratio:.2f} times",
     )
 
 
-def _before_and_after(old: str, new: str) -> str:
-    return old if old == new else " -> ".join(each for each in (old, new) if each)
+@dataclass(frozen=True)
+class Weight:
+    """An operation of a model.
+
+    Attributes:
+        entry: its fastest kernel that is not wrong.
+        count: how often the model has it.
+        share: of all operations' time, in per cent.
+    """
+
+    entry: Entry
+    count: int
+    share: float = 0.0
+
+    @property
+    def seconds(self) -> float:
+        return self.count * (self.entry.least or 0.0)
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The cells of a table with the columns of HEAD."""
+        return (
+            f"{self.share:.1f} %",
+            milliseconds(self.seconds),
+            f"{self.count:,}",
+            milliseconds(self.entry.least or 0.0),
+            self.entry.operation,
+            self.entry.configuration,
+        )
 
 
-def _verdict(entry: Entry | None) -> str:
-    return "" if entry is None else entry.verification.verdict
+@dataclass(frozen=True)
+class ModelWeights:
+    """The operations of a model by their weight.
+
+    Attributes:
+        weights: the heaviest first; empty if the entries are not of a model, or have no times.
+        missing: how many operations have no such kernel with a time.
+    """
+
+    weights: tuple[Weight, ...]
+    missing: int
+
+    @property
+    def summary(self) -> str:
+        total = sum(each.seconds for each in self.weights)
+        text = (
+            f"The fastest kernel of each operation that is not wrong, as often as the model has "
+            f"it: {milliseconds(total)} ms in all, calls included."
+        )
+        if not self.missing:
+            return text
+        return f"{text} {counted(self.missing, 'operation')} without a time is left out."
 
 
-def _time(entry: Entry | None) -> str:
-    least = None if entry is None else entry.least
-    return "" if least is None else f"{milliseconds(least)} ms"
+def model_weights(entries: Sequence[Entry]) -> ModelWeights:
+    """Return the operations of a model by their weight, each with its fastest kernel."""
+    best: dict[str, Entry | None] = {}
+    for entry in entries:
+        if not entry.arguments.get(_COUNT, "").isdecimal():
+            continue
+        old = best.setdefault(entry.operation, None)
+        is_usable = entry.least is not None and not entry.is_wrong and not entry.is_above_peak
+        if is_usable and (old is None or (entry.least or 0.0) < (old.least or 0.0)):
+            best[entry.operation] = entry
+    found = [
+        Weight(each, int(each.arguments[_COUNT])) for each in best.values() if each is not None
+    ]
+    total = sum(each.seconds for each in found)
+    weights = [replace(each, share=100 * each.seconds / total) if total else each for each in found]
+    weights.sort(key=lambda each: each.seconds, reverse=True)
+    return ModelWeights(tuple(weights), len(best) - len(found) if found else 0)

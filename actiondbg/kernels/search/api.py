@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from actiondbg.errors import ActiondbgError
 from actiondbg.kernels.errors import KernelError
-from actiondbg.kernels.generated.layout import GeneratedFolder
-from actiondbg.kernels.model.configuration import Parameter
-from actiondbg.kernels.model.dispatch import Dispatch
-from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.generated import GeneratedFolder
+from actiondbg.kernels.model import Dispatch, Operation, Parameter
 from actiondbg.kernels.providers.provider import Provider
 from actiondbg.kernels.providers.registry import make_provider
 from actiondbg.kernels.search.samplers import SamplerName
@@ -23,7 +22,7 @@ from actiondbg.kernels.search.search import (
     SearchSettings,
 )
 from actiondbg.kernels.sweep.settings import SweepSettings
-from actiondbg.kernels.sweep.stages import make_stages
+from actiondbg.kernels.sweep.sweep import make_stages
 
 _REPETITIONS = 3  # of a trial
 _CONFIRMATIONS = 15  # repetitions of a finalist
@@ -78,9 +77,14 @@ def search(
     base = replace(settings or SweepSettings(), verify=True, profile=True, bisect=False)
     confirmations = max(base.repetitions, _CONFIRMATIONS)
     providers, baseline = {compiler.name: compiler}, None
-    if compare_with_c and (loops := _c_loops(operation)) is not None:
-        baseline = loops.default(operation)
-        providers.setdefault(loops.name, loops)
+    if compare_with_c:
+        loops = make_provider("c")
+        default = loops.default(operation)
+        with suppress(ActiondbgError):  # its packages are optional
+            loops.identity()
+            if loops.obstacle(Dispatch(operation, default)) is None:
+                baseline = default
+                providers.setdefault(loops.name, loops)
     trials = make_stages(replace(base, repetitions=_REPETITIONS), providers)
     finals = make_stages(replace(base, repetitions=confirmations), providers)
     if trials.verifier is None or finals.profiler is None:
@@ -91,17 +95,6 @@ def search(
     return ConfigurationSearch(
         operation, compiler, evaluator, log, limits, progress, baseline, likely
     ).run()
-
-
-def _c_loops(operation: Operation) -> Provider | None:
-    """Return the provider c, if it can compile an operation here: its packages are optional."""
-    loops = make_provider("c")
-    try:
-        loops.identity()
-        obstacle = loops.obstacle(Dispatch(operation, loops.default(operation)))
-    except ActiondbgError:
-        return None
-    return loops if obstacle is None else None
 
 
 def search_log(folder: GeneratedFolder, operation: Operation, provider: Provider) -> Path:

@@ -6,12 +6,12 @@ import math
 import random
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
 from actiondbg.errors import ActiondbgError
-from actiondbg.kernels.model.configuration import Parameter
+from actiondbg.kernels.model import Parameter
 
 if TYPE_CHECKING:
     import optuna
@@ -63,25 +63,6 @@ class SearchSpace:
             found.append(index)
         return tuple(reversed(found))
 
-    def is_ordered(self, position: int) -> bool:
-        """Whether the choices of a parameter are rising numbers: neighbours are then alike."""
-        choices = self.choices[position]
-        numbers = [each for each in choices if isinstance(each, int) and not isinstance(each, bool)]
-        return len(numbers) == len(choices) and numbers == sorted(numbers)
-
-
-class Sampler(Protocol):
-    def propose(self) -> Point | None:
-        """Return a point that was neither proposed nor learned before; None if none is left."""
-        ...
-
-    def learn(self, point: Point, seconds: float) -> None:
-        """Learn the time of a point; it is infinite if the kernel is wrong or does not fit.
-
-        A point that was learned before is ignored.
-        """
-        ...
-
 
 class RandomSampler:
     """Proposes points in a random order."""
@@ -94,6 +75,7 @@ class RandomSampler:
         self._seen: set[Point] = set()
 
     def propose(self) -> Point | None:
+        """Return a point that was neither proposed nor learned before; None if none is left."""
         while self._drawn < self._space.size:
             point = self._space.point_at(self._draw())
             if point not in self._seen:
@@ -102,6 +84,10 @@ class RandomSampler:
         return None
 
     def learn(self, point: Point, seconds: float) -> None:
+        """Learn the time of a point; it is infinite if the kernel is wrong or does not fit.
+
+        A point that was learned before is ignored.
+        """
         self._seen.add(point)
 
     def _draw(self) -> int:
@@ -118,6 +104,7 @@ class TpeSampler:
 
     def __init__(self, space: SearchSpace, seed: int) -> None:
         import optuna
+        from optuna.distributions import CategoricalDistribution, IntDistribution
 
         optuna.logging.set_verbosity(optuna.logging.WARNING)
         self._space = space
@@ -125,7 +112,17 @@ class TpeSampler:
         self._study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed))
         # The state of a trial that the model ignores: its time is learned as another one.
         self._ignored = optuna.trial.TrialState.FAIL
-        self._distributions = _distributions(space)
+        self._distributions: dict[str, optuna.distributions.BaseDistribution] = {}
+        for name, choices in zip(space.names, space.choices, strict=True):
+            count = len(choices)
+            # Neighbours are alike where the choices are rising numbers.
+            numbers = [it for it in choices if isinstance(it, int) and not isinstance(it, bool)]
+            is_ordered = len(numbers) == count and numbers == sorted(numbers)
+            self._distributions[name] = (
+                IntDistribution(0, count - 1)
+                if is_ordered
+                else CategoricalDistribution(list(range(count)))
+            )
         self._times: dict[Point, float] = {}
 
     def propose(self) -> Point | None:
@@ -152,6 +149,9 @@ class TpeSampler:
         )
 
 
+Sampler = RandomSampler | TpeSampler
+
+
 def make_sampler(name: SamplerName, space: SearchSpace, seed: int) -> Sampler:
     """Make a sampler.
 
@@ -166,16 +166,3 @@ def make_sampler(name: SamplerName, space: SearchSpace, seed: int) -> Sampler:
             "--sampler random."
         )
     return TpeSampler(space, seed)
-
-
-def _distributions(space: SearchSpace) -> dict[str, optuna.distributions.BaseDistribution]:
-    from optuna.distributions import CategoricalDistribution, IntDistribution
-
-    found: dict[str, optuna.distributions.BaseDistribution] = {}
-    for position, name in enumerate(space.names):
-        count = len(space.choices[position])
-        if space.is_ordered(position):
-            found[name] = IntDistribution(0, count - 1)
-        else:
-            found[name] = CategoricalDistribution(list(range(count)))
-    return found

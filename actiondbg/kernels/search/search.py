@@ -1,7 +1,8 @@
-"""The search for the fastest configuration of an operation."""
+"""The search for the fastest configuration of an operation, its trials, and the log of them."""
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,20 +11,21 @@ from pathlib import Path
 from statistics import median
 from typing import Literal
 
-from actiondbg.errors import UsageError
+import msgspec
+
+from actiondbg.errors import FileNotWritten, UsageError
 from actiondbg.kernels.errors import KernelError
-from actiondbg.kernels.generated.layout import CONFIGURED, GeneratedFolder
-from actiondbg.kernels.model.configuration import Configuration, Parameter
-from actiondbg.kernels.model.dispatch import Dispatch
-from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.generated import CONFIGURED, GeneratedFolder, from_json
+from actiondbg.kernels.model import Configuration, Dispatch, Operation, Parameter
 from actiondbg.kernels.profiling.profiler import Profiler
 from actiondbg.kernels.providers.provider import Provider
-from actiondbg.kernels.results.row import Profile, Row
+from actiondbg.kernels.results.entry import Profile, Row, Verdict
 from actiondbg.kernels.search.samplers import Point, Sampler, SamplerName, SearchSpace, make_sampler
-from actiondbg.kernels.search.trial import LogHeader, SearchTrial, TrialLog
 from actiondbg.kernels.sweep.generation import write_dispatches
 from actiondbg.kernels.sweep.sweep import Stages, Sweep
+from actiondbg.support.atomic_write import create_free, write_whole
 
+_VERSION = 1
 End = Literal["budget", "time", "space"]
 Origin = Literal["default", "predefined", "baseline", "found"]
 _FINALISTS = 3  # beside the default, a predefined one and the best of an earlier search
@@ -31,6 +33,124 @@ _FINALISTS = 3  # beside the default, a predefined one and the best of an earlie
 _SLOW = 10.0
 # How many points that do not fit may follow each other, until the space counts as tried.
 _MISFITS = 2000
+
+
+@dataclass(frozen=True)
+class SearchTrial:
+    """A configuration that was compiled, verified and measured.
+
+    Attributes:
+        verdict: of its verification; only one that is SUCCESS can win.
+        seconds: the least time of one call; None if the kernel is not right.
+        detail: one sentence on what is not right, or "".
+        choice: of the space's parameters that gave the configuration; None for the default and
+            predefined ones.
+    """
+
+    configuration: Configuration
+    verdict: Verdict
+    seconds: float | None = None
+    detail: str = ""
+    choice: Mapping[str, Parameter] | None = None
+
+    @property
+    def parameters(self) -> Mapping[str, Parameter]:
+        """The parameters as the space has them, if the configuration is of the space."""
+        return self.configuration.parameters if self.choice is None else self.choice
+
+    @property
+    def is_right(self) -> bool:
+        """Whether the kernel is right, and its time is known."""
+        return self.verdict == "SUCCESS" and self.seconds is not None
+
+    @property
+    def cost(self) -> float:
+        """The time of one call; infinite if the kernel is not right."""
+        return self.seconds if self.is_right and self.seconds is not None else float("inf")
+
+
+@dataclass(frozen=True)
+class LogHeader:
+    """What the times of a log depend on."""
+
+    operation: str
+    provider: str
+    identity: str
+    space: Mapping[str, Sequence[Parameter]]
+    version: int = _VERSION
+
+
+class TrialLog:
+    """Trials that outlive the search: an interrupted one continues with them.
+
+    A log of another compiler or space is renamed, and a new one is begun.
+
+    Attributes:
+        path: of the file.
+        trials: those in the file, in order.
+        renamed: the file that the log of another compiler or space is in now, or None.
+
+    Raises:
+        FileNotWritten: the file cannot be read or written.
+    """
+
+    def __init__(self, path: Path, header: LogHeader) -> None:
+        self.path = path
+        self.trials: list[SearchTrial] = []
+        self.renamed: Path | None = None
+        first = msgspec.json.encode(header)
+        try:
+            if not self._read(first):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                write_whole(path, first + b"\n")
+        except OSError as error:
+            raise _not_written(path, error) from error
+
+    def append(self, trial: SearchTrial) -> None:
+        """Add a trial; it is in the file when this returns.
+
+        Raises:
+            FileNotWritten: such as on a full disk.
+        """
+        try:
+            with self.path.open("ab") as file:
+                file.write(msgspec.json.encode(trial) + b"\n")
+        except OSError as error:
+            raise _not_written(self.path, error) from error
+        self.trials.append(trial)
+
+    def _read(self, header: bytes) -> bool:
+        """Read the trials; return whether the file continues this search."""
+        try:
+            content = self.path.read_bytes()
+        except FileNotFoundError:
+            return False
+        # A line without its end was cut by a kill or a full disk.
+        first, *lines = content.splitlines(keepends=True) or [b""]
+        if first != header + b"\n":
+            if first.endswith(b"\n"):
+                self.renamed = create_free(self.path)
+                self.path.replace(self.renamed)
+            return False
+        whole = len(first)
+        for line in lines:
+            if not line.endswith(b"\n"):
+                break
+            try:
+                self.trials.append(from_json(line, SearchTrial))
+            except msgspec.DecodeError:
+                break
+            whole += len(line)
+        if whole < len(content):
+            os.truncate(self.path, whole)
+        return True
+
+
+def _not_written(path: Path, error: OSError) -> FileNotWritten:
+    return FileNotWritten(
+        f"The log {str(path)!r} cannot be written ({error.strerror}): name another folder with "
+        "--generated-dir, or make room on the disk."
+    )
 
 
 @dataclass(frozen=True)
@@ -122,7 +242,7 @@ class SearchResult:
             return {}
         name = self.best.configuration.name
         trial = next(each for each in self.trials if each.configuration.name == name)
-        return trial.configuration.parameters if trial.choice is None else trial.choice
+        return trial.parameters
 
     @property
     def without_search(self) -> Finalist | None:
@@ -149,12 +269,8 @@ class SearchResult:
         return [each for each in self.trials if not each.is_right]
 
 
-@dataclass(frozen=True)
-class _Candidate:
-    """A configuration to try; ``choice`` has the parameters of the space that it was made of."""
-
-    configuration: Configuration
-    choice: Mapping[str, Parameter] | None = None
+# A configuration to try, with the parameters of the space that it was made of, or None.
+_Candidate = tuple[Configuration, Mapping[str, Parameter] | None]
 
 
 class ConfigurationSearch:
@@ -196,10 +312,12 @@ class ConfigurationSearch:
         self._progress = progress
         self._space = SearchSpace(parameters)
         self._sampler: Sampler = make_sampler(settings.sampler, self._space, settings.seed)
-        self._default = provider.default(operation)
-        self._baseline = baseline
+        self._firsts = [provider.default(operation), *([baseline] if baseline else [])]
         self._likely = likely
         self._predefined = list(provider.configurations(operation))
+        self._origins: dict[str, Origin] = {each.name: "predefined" for each in self._predefined}
+        origins: tuple[Origin, Origin] = ("default", "baseline")
+        self._origins |= zip((each.name for each in self._firsts), origins, strict=False)
         self._started = time.monotonic()
         header = LogHeader(operation.name, provider.name, provider.identity(), parameters)
         self.log = TrialLog(log, header)
@@ -216,32 +334,25 @@ class ConfigurationSearch:
         earlier = self._best()
         for trial in self.log.trials:
             self._learn(trial)
-        firsts = [self._default, *(() if self._baseline is None else (self._baseline,))]
-        self._try([_Candidate(each) for each in firsts if self._is_new(each)])
-        ended = self._try_candidates()
-        finalists = self._confirm(earlier)
+        self._try([(each, None) for each in self._firsts if self._is_new(each)])
+        candidates = self._candidates()
+        while (ended := self._ended()) is None:
+            room = self._evaluator.jobs
+            if self._settings.budget is not None:
+                room = min(room, self._settings.budget - len(self.log.trials))
+            batch = list(islice(candidates, room))
+            if not batch:
+                ended = "space"
+                break
+            self._try(batch)
         return SearchResult(
             self._operation,
             list(self.log.trials),
-            finalists,
+            self._confirm(earlier),
             ended,
             self.log.path,
             self._provider.default_is_plain,
         )
-
-    def _try_candidates(self) -> End:
-        candidates = self._candidates()
-        while (ended := self._ended()) is None:
-            batch = list(islice(candidates, self._room()))
-            if not batch:
-                return "space"
-            self._try(batch)
-        return ended
-
-    def _room(self) -> int:
-        """Return how many candidates are tried at a time, within the budget."""
-        budget, jobs = self._settings.budget, self._evaluator.jobs
-        return jobs if budget is None else min(jobs, budget - len(self.log.trials))
 
     def _candidates(self) -> Iterator[_Candidate]:
         """Yield configurations that fit and were not chosen before."""
@@ -250,7 +361,7 @@ class ConfigurationSearch:
             yield from () if point is None else self._candidate(point)
         for configuration in self._predefined:
             if self._fits(configuration) and self._is_new(configuration):
-                yield _Candidate(configuration)
+                yield configuration, None
         misfits = 0
         while misfits < _MISFITS and (point := self._sampler.propose()) is not None:
             misfits += 1
@@ -268,7 +379,7 @@ class ConfigurationSearch:
         elif not self._fits(configuration):
             self._sampler.learn(point, float("inf"))
         elif self._is_new(configuration):
-            yield _Candidate(configuration, choice)
+            yield configuration, choice
 
     def _fits(self, configuration: Configuration) -> bool:
         return self._provider.obstacle(Dispatch(self._operation, configuration)) is None
@@ -281,15 +392,15 @@ class ConfigurationSearch:
 
     def _try(self, candidates: Sequence[_Candidate]) -> None:
         """Evaluate candidates; the log has those before one that ends the search."""
-        dispatches = [Dispatch(self._operation, each.configuration) for each in candidates]
+        dispatches = [Dispatch(self._operation, each) for each, _ in candidates]
         trials = self._evaluator.evaluate(dispatches) if dispatches else []
-        for candidate, trial in zip(candidates, trials, strict=True):
+        for (_, choice), trial in zip(candidates, trials, strict=True):
             if trial.verdict in ("Not verified", "NOT RUNNABLE HERE"):
                 raise KernelError(
                     f"{self._operation.name} cannot be searched, because its kernels are "
                     f"{trial.verdict.lower()}: {trial.detail}"
                 )
-            tried = replace(trial, choice=candidate.choice)
+            tried = replace(trial, choice=choice)
             self._by_name[tried.configuration.name] = tried
             self.log.append(tried)
             self._new += 1
@@ -298,8 +409,7 @@ class ConfigurationSearch:
 
     def _learn(self, trial: SearchTrial) -> None:
         """Teach the sampler a trial, if its configuration is of the space."""
-        parameters = trial.configuration.parameters if trial.choice is None else trial.choice
-        point = self._space.point(parameters)
+        point = self._space.point(trial.parameters)
         if point is not None:
             self._sampler.learn(point, trial.cost)
 
@@ -312,65 +422,51 @@ class ConfigurationSearch:
         return None
 
     def _best(self) -> SearchTrial | None:
-        right = [
-            each
-            for each in self.log.trials
-            if each.is_right and self._origin(each.configuration) != "baseline"
-        ]
-        return min(right, key=lambda each: each.cost, default=None)
+        right = (each for each in self.log.trials if each.is_right)
+        own = (each for each in right if self._origin(each) != "baseline")
+        return min(own, key=lambda each: each.cost, default=None)
 
     def _report(self, trial: SearchTrial) -> None:
         if self._progress is None:
             return
-        tried = len(self.log.trials)
-        budget = self._settings.budget
-        self._progress(SearchProgress(tried, budget, trial, self._best(), self._left(tried)))
-
-    def _left(self, tried: int) -> float | None:
+        tried, budget, seconds = len(self.log.trials), self._settings.budget, self._settings.seconds
         spent = time.monotonic() - self._started
-        limits: list[float] = []
-        if self._settings.budget is not None:
-            limits.append(max(self._settings.budget - tried, 0) * spent / self._new)
-        if self._settings.seconds is not None:
-            limits.append(max(self._settings.seconds - spent, 0.0))
-        return min(limits, default=None)
+        left: list[float] = []
+        if budget is not None:
+            left.append(max(budget - tried, 0) * spent / self._new)
+        if seconds is not None:
+            left.append(max(seconds - spent, 0.0))
+        progress = SearchProgress(tried, budget, trial, self._best(), min(left, default=None))
+        self._progress(progress)
 
     def _confirm(self, earlier: SearchTrial | None) -> list[Finalist]:
         """Measure the fastest again, in turn with the default, predefined and earlier best."""
         right = sorted((each for each in self.log.trials if each.is_right), key=lambda it: it.cost)
         chosen = dict.fromkeys(each.configuration.name for each in right[:_FINALISTS])
         for origin in ("default", "predefined", "baseline"):
-            of_origin = (each for each in right if self._origin(each.configuration) == origin)
-            first = next(of_origin, None)
+            first = next((each for each in right if self._origin(each) == origin), None)
             if first is not None:
                 chosen.setdefault(first.configuration.name)
         if earlier is not None:
             chosen.setdefault(earlier.configuration.name)
-        finalists = self._measured_again([self._by_name[name] for name in chosen])
-        return sorted(finalists, key=lambda each: each.seconds)
-
-    def _measured_again(self, trials: Sequence[SearchTrial]) -> list[Finalist]:
-        """Measure trials in turn, but not those that are much slower: that would take long."""
+        trials = [self._by_name[name] for name in chosen]
+        # Those that are much slower are not measured: that would take long.
         fastest = min((each.cost for each in trials), default=0.0)
         close = [each.configuration for each in trials if each.cost <= _SLOW * fastest]
         profiles = self._evaluator.confirm([Dispatch(self._operation, each) for each in close])
         found = {each.name: profile for each, profile in zip(close, profiles, strict=True)}
-        return [
+        finalists = [
             Finalist(
                 each.configuration,
                 found.get(each.configuration.name) or Profile((each.cost,)),
-                self._origin(each.configuration),
+                self._origin(each),
             )
             for each in trials
         ]
+        return sorted(finalists, key=lambda each: each.seconds)
 
-    def _origin(self, configuration: Configuration) -> Origin:
-        if configuration.name == self._default.name:
-            return "default"
-        if self._baseline is not None and configuration.name == self._baseline.name:
-            return "baseline"
-        predefined = any(configuration.name == each.name for each in self._predefined)
-        return "predefined" if predefined else "found"
+    def _origin(self, trial: SearchTrial) -> Origin:
+        return self._origins.get(trial.configuration.name, "found")
 
 
 class Evaluator:

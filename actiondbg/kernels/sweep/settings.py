@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from actiondbg.kernels.profiling.time_limit import TimeLimit
+from actiondbg.kernels.profiling.profiler import TimeLimit
 from actiondbg.statistics.events import Event
 
 

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from threading import Event
 
-from actiondbg.kernels.bisection.row_bisector import RowBisector, can_be_bisected
-from actiondbg.kernels.execution.server_process import SERVERS
-from actiondbg.kernels.model.dispatch import Dispatch
-from actiondbg.kernels.profiling.profiler import Kernel, Profiler
+from actiondbg.kernels.bisection.dispatch_bisection import RowBisector, can_be_bisected
+from actiondbg.kernels.errors import PeaksUnknown
+from actiondbg.kernels.execution.kernel_process import SERVERS, KernelProcess
+from actiondbg.kernels.generated import GeneratedFolder
+from actiondbg.kernels.model import Dispatch
+from actiondbg.kernels.profiling.peaks import MachinePeaks, machine_peaks
+from actiondbg.kernels.profiling.profiler import Kernel, Profiler, StartKernel, TimedVerifier
 from actiondbg.kernels.providers.provider import CompiledKernel, Provider
-from actiondbg.kernels.results.entry import entry_of
-from actiondbg.kernels.results.row import Profile, Row, Verdict, Verification
-from actiondbg.kernels.sweep.compilation import CompiledDispatch, DispatchCompiler
-from actiondbg.kernels.verification.verifier import DispatchVerifier
+from actiondbg.kernels.results.entry import Profile, Row, Verdict, Verification, entry_of
+from actiondbg.kernels.sweep.compilation import ClusterCompiler, CompiledDispatch, DispatchCompiler
+from actiondbg.kernels.sweep.settings import SweepSettings
+from actiondbg.kernels.verification.expectation import ReferenceCache
+from actiondbg.kernels.verification.reference_providers import find_reference_provider
+from actiondbg.kernels.verification.verifier import DispatchVerifier, Verifier
+from actiondbg.recording.errors import need_packages
 
 _INTERVAL = 0.05  # seconds
 _ENDED: tuple[Verdict, ...] = ("SUCCESS", "FAILED")
@@ -114,7 +121,10 @@ class Sweep:
         except KeyboardInterrupt:
             self._interrupted.set()
             pool.shutdown(wait=False, cancel_futures=True)
-            _end_kernels(futures)
+            # End the kernels that run; one that never ends would have its time limit left.
+            while any(future.running() for future in futures):
+                SERVERS.close()  # again: a kernel may have been about to start
+                time.sleep(_INTERVAL)
             raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
@@ -155,7 +165,9 @@ class Sweep:
         states = {each.dispatch.name: each.state for each in compiled}
         groups: dict[str, list[Kernel]] = {}
         for each in compiled:
-            if each.kernel is not None and _ended_well(self.rows[each.dispatch.name]):
+            verification = self.rows[each.dispatch.name].verification
+            ended_well = verification is None or verification.verdict in _ENDED
+            if each.kernel is not None and ended_well:
                 group = groups.setdefault(each.dispatch.operation.name, [])
                 group.append((each.dispatch, each.kernel))
         done, total = 0, sum(map(len, groups.values()))
@@ -178,13 +190,6 @@ class Sweep:
     def _report_progress(self, progress: SweepProgress) -> None:
         if self._report is not None:
             self._report(progress)
-
-
-def _end_kernels(futures: Sequence[Future[tuple[CompiledDispatch, Row]]]) -> None:
-    """End the kernels that run; a kernel that never ends would have its time limit left."""
-    while any(future.running() for future in futures):
-        SERVERS.close()  # again: a kernel may have been about to start
-        time.sleep(_INTERVAL)
 
 
 def _profiled(row: Row, profile: Profile | str) -> Row:
@@ -213,5 +218,65 @@ def _doubted(row: Row, reason: str) -> Row:
     return replace(row, verification=replace(verification, verdict="Not verified", detail=reason))
 
 
-def _ended_well(row: Row) -> bool:
-    return row.verification is None or row.verification.verdict in _ENDED
+def make_stages(
+    settings: SweepSettings,
+    providers: Mapping[str, Provider],
+    show: Callable[[str], None] | None = None,
+    warn: Callable[[str], None] | None = None,
+) -> Stages:
+    """Make the stages that settings ask for.
+
+    Raises:
+        ProviderMissing: a compiler is not installed.
+        UsageError: the Dask scheduler cannot be reached, or there is no such reference provider.
+        ActiondbgError: NumPy is not installed.
+    """
+    cluster = None if settings.dask is None else ClusterCompiler(settings.dask)
+    compilation = DispatchCompiler(settings, providers, cluster, show)
+    if settings.dry_run:
+        return Stages(compilation)
+    jobs = settings.jobs if cluster is None else cluster.jobs
+    for name in settings.references:
+        find_reference_provider(name)
+    if not (settings.verify or settings.profile or settings.bisect):
+        return Stages(compilation, jobs=jobs)
+    need_packages("Running kernels", ("numpy",), "kernels")
+    folder = GeneratedFolder(settings.generated_dir.resolve())
+    references = [ReferenceCache(folder, name) for name in settings.references]
+    start = partial(KernelProcess, seconds=settings.run_seconds, memory=settings.memory_bytes)
+    verifier: DispatchVerifier = Verifier(
+        *references, seconds=settings.run_seconds, memory=settings.memory_bytes
+    )
+    if settings.limit is not None:
+        verifier = TimedVerifier(verifier, settings.limit, start)
+    bisector = RowBisector(folder, providers, verifier, limit=settings.limit)
+    return Stages(
+        compilation,
+        verifier=verifier if settings.verify else None,
+        profiler=_profiler(settings, start, warn) if settings.profile else None,
+        bisector=bisector if settings.bisect else None,
+        jobs=jobs,
+    )
+
+
+def _profiler(
+    settings: SweepSettings, start: StartKernel, warn: Callable[[str], None] | None
+) -> Profiler:
+    """Make a profiler; rows of an unknown peak lack their per cent of the machine's peak."""
+
+    @cache
+    def peaks() -> MachinePeaks | None:
+        try:
+            return machine_peaks(remeasure=settings.remeasure)
+        except PeaksUnknown as error:
+            if warn is not None:
+                warn(str(error))
+            return None
+
+    return Profiler(
+        start,
+        repetitions=settings.repetitions,
+        batch_size=settings.batch_size,
+        peaks=peaks,
+        events=settings.events,
+    )

@@ -1,13 +1,21 @@
-"""What a kernel has to compute for given operands, and how far it may be off."""
+"""What a kernel has to compute for given operands, how far it may be off, and its cache."""
 
 from __future__ import annotations
 
+import hashlib
+import inspect
+import io
+import json
+import threading
+from collections import defaultdict
 from dataclasses import dataclass, replace
-
-import numpy as np
+from pathlib import Path
+from typing import Any
 
 from actiondbg.kernels.errors import KernelError
-from actiondbg.kernels.model.operation import ROUNDING_FACTOR, Operation, Reference
+from actiondbg.kernels.generated import GeneratedFolder
+from actiondbg.kernels.model import ROUNDING_FACTOR, Operation, Reference
+from actiondbg.kernels.packages import np
 from actiondbg.kernels.verification.operands import (
     FIRST_RUN,
     OperandKind,
@@ -23,11 +31,16 @@ from actiondbg.kernels.verification.reference_providers import (
     ComputeReference,
     find_reference_provider,
 )
+from actiondbg.support.atomic_write import write_whole
+from actiondbg.support.folder_lock import locked
+from actiondbg.version import VERSION
 
 # The smallest normal number may be flushed to zero, but for half precision, where none is.
 _TINY = {"f16": -24, "bf16": -126, "f32": -126, "f64": -1022}
 _EQUAL = "equal"
 _INTEGERS = ("whole range", "integers", "signs")
+_VERSION = 6  # of how operands and bounds are made
+_KEY = "reference.json"
 
 
 @dataclass(frozen=True)
@@ -108,7 +121,13 @@ def expectation_of(
     values, result = reference.values, operation.result.type
     run = OperandRun(kind, index)
     if kind == "edges":
-        reference = replace(reference, magnitude=_magnitude_of_edges(reference))
+        # Of results that are NaN or infinite there is none. A finite one that was selected from
+        # such operands is as exact as the operation is, and else unknown.
+        magnitude = np.broadcast_to(reference.magnitude, values.shape)
+        unknown = np.isfinite(values) & (not reference.exact)
+        finite = np.where(unknown, np.inf, 0.0)
+        magnitude = np.where(np.isfinite(magnitude), magnitude, finite)
+        reference = replace(reference, magnitude=magnitude)
     limit = exact_limit(operation)
     small = float(np.max(reference.magnitude, initial=0.0)) < limit
     is_equal = reference.exact and small and kind in (*_INTEGERS, "edges")
@@ -136,17 +155,6 @@ def expectation_of(
         bound = np.where(_exact_sums(operation, operands, run, reference, compute), 0.0, bound)
         method = _EQUAL
     return Expectation(operands, values, bound, method, run)
-
-
-def _magnitude_of_edges(reference: Reference) -> np.ndarray:
-    """Return the magnitude of a result some operands of which are NaN or infinite.
-
-    Of such results there is none. A finite one that was selected from them is as exact as the
-    operation is, and else unknown.
-    """
-    magnitude = np.broadcast_to(reference.magnitude, reference.values.shape)
-    unknown = np.isfinite(reference.values) & (not reference.exact)
-    return np.where(np.isfinite(magnitude), magnitude, np.where(unknown, np.inf, 0.0))
 
 
 def _exact_sums(
@@ -185,3 +193,127 @@ def _reference(
             f"The reference has the shape {values.shape}, the result {operation.result.shape}."
         )
     return replace(reference, values=values)
+
+
+class ReferenceCache:
+    """Computes expected results, each once.
+
+    Raises:
+        UsageError: there is no such provider.
+    """
+
+    def __init__(self, folder: GeneratedFolder, provider: str = NUMPY) -> None:
+        find_reference_provider(provider)
+        self._folder = folder
+        self._provider = provider
+        self._subfolder = "reference" if provider == NUMPY else f"reference_{provider}"
+        # A lock of a folder is one of processes: the threads of this one share its files.
+        self._locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+
+    def identity(self, operation: Operation) -> str:
+        """Return a digest of the operands and the expected result, by content.
+
+        Raises:
+            KernelError: there is no reference for the operation.
+            OSError: a file cannot be written.
+        """
+        self.expectations(operation)
+        folder = self._folder.of_operation(operation) / self._subfolder
+        return hashlib.sha256((folder / _KEY).read_bytes()).hexdigest()
+
+    def expectations(self, operation: Operation) -> list[Expectation]:
+        """Return what a kernel has to compute. May be called from several threads.
+
+        Raises:
+            KernelError: there is no reference for the operation.
+            OSError: a file cannot be written.
+        """
+        folder = self._folder.of_operation(operation) / self._subfolder
+        with self._locks[operation.name], locked(folder):
+            digest = _digest(operation, self._provider)
+            stored = _read(operation, folder, digest)
+            if stored:
+                return stored
+            made = expected_results(operation, self._provider)
+            _write(operation, folder, made, digest)
+            return made
+
+
+def _digest(operation: Operation, provider: str) -> str:
+    # Of another version, references may be others, and so may NumPy's random numbers.
+    versions = f"{_VERSION} {VERSION} {np.__version__} {ROUNDING_FACTOR}"
+    text = f"{versions} {_source(provider)} {operation.function()}"
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _source(provider: str) -> str:
+    """Return the source of a user's references, as far as Python finds the file."""
+    if provider == NUMPY:
+        return ""
+    compute = find_reference_provider(provider)
+    try:
+        return inspect.getsource(inspect.getmodule(compute) or type(compute))
+    except (OSError, TypeError):
+        return repr(compute)
+
+
+def _read(operation: Operation, folder: Path, digest: str) -> list[Expectation]:
+    """Return stored expectations; none if one is missing, damaged or of another operation."""
+    try:
+        stored = json.loads((folder / _KEY).read_bytes())
+        if stored["digest"] != digest:
+            return []
+        return [_read_one(operation, folder, run) for run in stored["runs"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+
+
+def _read_one(operation: Operation, folder: Path, run: dict[str, Any]) -> Expectation:
+    checksums, made = run["checksums"], OperandRun(run["kind"], run["index"])
+    folder = folder / made.name
+    arrays: dict[str, np.ndarray] = {}
+    for name, checksum in checksums.items():
+        content = (folder / name).read_bytes()
+        if hashlib.sha256(content).hexdigest() != checksum:
+            raise ValueError(f"{folder / name} is damaged.")
+        arrays[name] = np.load(io.BytesIO(content), allow_pickle=False)
+    # ml_dtypes' numbers are stored as raw bytes.
+    typed = [arrays[f"{each.name}.npy"].view(each.type.dtype) for each in operation.inputs]
+    bound, values = arrays.get("bound.npy"), arrays["expected.npy"]
+    shapes = [each.shape for each in operation.inputs]
+    whole = [each.shape for each in typed] == shapes and values.shape == operation.result.shape
+    if not whole or (bound is not None and np.shape(bound) != values.shape):
+        raise ValueError(f"{folder} is of another operation.")
+    return Expectation(typed, values, bound, run["method"], made, run["signed_zeros"])
+
+
+def _write(operation: Operation, folder: Path, made: list[Expectation], digest: str) -> None:
+    """Write expectations; the file with their digest is the last one."""
+    (folder / _KEY).unlink(missing_ok=True)
+    runs = [
+        {
+            "kind": each.run.kind,
+            "index": each.run.index,
+            "method": each.method,
+            "signed_zeros": each.signed_zeros,
+            "checksums": _write_arrays(operation, folder / each.run.name, each),
+        }
+        for each in made
+    ]
+    write_whole(folder / _KEY, json.dumps({"digest": digest, "runs": runs}).encode())
+
+
+def _write_arrays(operation: Operation, folder: Path, made: Expectation) -> dict[str, str]:
+    """Write the arrays of an expectation; return their checksums by file."""
+    folder.mkdir(exist_ok=True)
+    arrays = {each.name: array for each, array in zip(operation.inputs, made.operands, strict=True)}
+    arrays["expected"] = made.values
+    if made.bound is not None:
+        arrays["bound"] = made.bound
+    checksums: dict[str, str] = {}
+    for name, array in arrays.items():
+        content = io.BytesIO()
+        np.save(content, array)
+        checksums[f"{name}.npy"] = hashlib.sha256(content.getbuffer()).hexdigest()
+        write_whole(folder / f"{name}.npy", content.getvalue())
+    return checksums

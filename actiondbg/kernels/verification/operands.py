@@ -7,12 +7,9 @@ from dataclasses import dataclass
 from math import ceil, gcd, inf, prod
 from typing import Literal
 
-import numpy as np
-
 from actiondbg.kernels.execution.buffers import poison
-from actiondbg.kernels.model.element_type import ElementType
-from actiondbg.kernels.model.operation import Operation
-from actiondbg.kernels.model.tensor import Tensor
+from actiondbg.kernels.model import ElementType, Operation, Tensor
+from actiondbg.kernels.packages import np
 
 OperandKind = Literal[
     "whole range",
@@ -106,18 +103,15 @@ def further_runs(operation: Operation, first: OperandKind, exact: bool) -> list[
     else:
         counts.append(("reals", 1 if exact else repeated))
         counts.append(("huge", precise) if exact else ("large", 1))
-        counts.append(("denormals", precise if exact and _has_denormals(operation) else 0))
+        types = [each.type for each in (*operation.inputs, operation.result)]
+        floats = [each.value for each in (*types, operation.accumulator) if each.is_float]
+        has_denormals = all(each in _DENORMAL for each in floats)
+        counts.append(("denormals", precise if exact and has_denormals else 0))
     counts.append(("edges", _edge_runs(operation)))
     counts.append(("extremes", _extreme_runs(operation)))
     counts.append(("own", _affordable(operation, operation.own_runs, least=3)))
     runs = [OperandRun(kind, index) for kind, count in counts for index in range(count)]
     return [each for each in dict.fromkeys(runs) if each != OperandRun(first)]
-
-
-def _has_denormals(operation: Operation) -> bool:
-    kinds = [each.type for each in (*operation.inputs, operation.result)]
-    floats = [each.value for each in (*kinds, operation.accumulator) if each.is_float]
-    return all(each in _DENORMAL for each in floats)
 
 
 def _affordable(operation: Operation, runs: int, least: int) -> int:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from actiondbg.errors import UsageError
-from actiondbg.kernels.model.operation import Operation, Reference
-
-if TYPE_CHECKING:
-    import numpy as np
+from actiondbg.kernels.model import Operation, Reference
+from actiondbg.kernels.packages import np
 
 ComputeReference = Callable[[Operation, Sequence["np.ndarray"]], Reference]
 NUMPY = "numpy"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from actiondbg.kernels.errors import (
     KernelError,
@@ -15,15 +15,12 @@ from actiondbg.kernels.errors import (
 )
 from actiondbg.kernels.execution.kernel import KernelBinary
 from actiondbg.kernels.execution.kernel_process import KernelProcess
-from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.model import Dispatch
+from actiondbg.kernels.packages import np
 from actiondbg.kernels.providers.provider import CompiledKernel
-from actiondbg.kernels.results.row import Verdict, Verification
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from actiondbg.kernels.verification.expectation import Expectation
-    from actiondbg.kernels.verification.reference_cache import ReferenceCache
+from actiondbg.kernels.results.entry import Verdict, Verification
+from actiondbg.kernels.verification.comparison import compare, error_map
+from actiondbg.kernels.verification.expectation import Expectation, ReferenceCache
 
 _VERDICTS: dict[type[KernelError], Verdict] = {
     KernelTimedOut: "TIMED OUT",
@@ -138,10 +135,6 @@ def _measured(measured: Verification, verified: Verification) -> Verification:
 
 
 def _compared(result: np.ndarray, expectation: Expectation) -> Verification:
-    # Imported here: they need NumPy.
-    from actiondbg.kernels.verification.comparison import compare
-    from actiondbg.kernels.verification.error_map import error_map
-
     comparison = compare(result, expectation)
     wrong = int(comparison.wrong.sum())
     return Verification(

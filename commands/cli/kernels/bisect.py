@@ -15,13 +15,10 @@ from actiondbg.commands.cli.kernels.requested_problems import (
     requested_kinds,
     requested_operations,
 )
-from actiondbg.commands.cli.kernels.sweep_line import (
+from actiondbg.commands.cli.kernels.sweep_commands import (
     dispatch_filter,
     generate_requested,
-    print_command,
-    progress_bar,
-    provider_settings,
-    requested_providers,
+    kernels_of,
     sweep_settings,
 )
 from actiondbg.commands.cli.line_parser import LineParser, subcommand
@@ -36,11 +33,15 @@ from actiondbg.commands.render.kernels.culprits import (
 )
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import UsageError
-from actiondbg.kernels.bisection.culprit import BisectedKernel, triage
+from actiondbg.kernels.bisection.dispatch_bisection import (
+    BisectedKernel,
+    RowBisector,
+    can_be_bisected,
+    triage,
+)
 from actiondbg.kernels.bisection.random_pipelines import random_dispatches, small_operations
-from actiondbg.kernels.bisection.row_bisector import RowBisector, can_be_bisected
 from actiondbg.kernels.kernels import Kernels
-from actiondbg.kernels.profiling.time_limit import TimeLimit
+from actiondbg.kernels.profiling.profiler import TimeLimit
 from actiondbg.kernels.results.entry import entries_of
 from actiondbg.kernels.results.report_files import ReportFiles, parse_tags
 from actiondbg.kernels.sweep.settings import SweepSettings
@@ -48,9 +49,8 @@ from actiondbg.kernels.sweep.settings import SweepSettings
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from actiondbg.kernels.model.dispatch import Dispatch
-    from actiondbg.kernels.model.operation import Operation
-    from actiondbg.kernels.results.row import Row
+    from actiondbg.kernels.model import Dispatch, Operation
+    from actiondbg.kernels.results.entry import Row
     from actiondbg.kernels.verification.verifier import DispatchVerifier
 
 UNDECIDED = 1  # exit code
@@ -121,17 +121,8 @@ class _Line:
         self._bisected: list[BisectedKernel] = []
 
     def run(self) -> None:
-        options = self._options
-        shows = options.verbose or options.dry_run
-        with progress_bar(shown=not shows) as report:
-            kernels = Kernels(
-                _settings(options),
-                providers=requested_providers(options),
-                provider_settings=provider_settings(options),
-                report=report,
-                show=print_command if shows else None,
-            )
-            verifier = self._sweep(kernels, _dispatches(options, kernels))
+        with kernels_of(self._options, _settings(self._options)) as kernels:
+            verifier = self._sweep(kernels, _dispatches(self._options, kernels))
         if verifier is not None:
             self._bisect(kernels, verifier)
 
@@ -205,16 +196,12 @@ def _settings(options: BisectOptions) -> SweepSettings:
 
 def _dispatches(options: BisectOptions, kernels: Kernels) -> list[Dispatch]:
     if options.random_pipelines:
-        return _random(options, kernels)
+        operations: Sequence[Operation] = small_operations()
+        if changed_fields(options, OperationOptions):
+            operations = requested_operations(options, requested_kinds(options.operation_kind))
+        dispatches = random_dispatches(operations, options.random_pipelines, options.seed)
+        kernels.write(dispatches)
+        return dispatches
     if names_problems(options):
         return generate_requested(options, kernels)
     return kernels.select(dispatch_filter(options, options.names))
-
-
-def _random(options: BisectOptions, kernels: Kernels) -> list[Dispatch]:
-    operations: Sequence[Operation] = small_operations()
-    if changed_fields(options, OperationOptions):
-        operations = requested_operations(options, requested_kinds(options.operation_kind))
-    dispatches = random_dispatches(operations, options.random_pipelines, options.seed)
-    kernels.write(dispatches)
-    return dispatches

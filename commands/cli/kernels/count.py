@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 import sys
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -118,7 +118,7 @@ def run(parser: LineParser[CountOptions], argv: list[str]) -> int:
 
 
 def _run(options: CountOptions, words: Sequence[str], is_program: bool) -> int:
-    from actiondbg.kernels.counting.calls import has_counts
+    from actiondbg.kernels.counting.measurement import has_counts
 
     _check(options)
     kept = Path(words[0])
@@ -130,7 +130,8 @@ def _run(options: CountOptions, words: Sequence[str], is_program: bool) -> int:
             f"{words[0]!r} has no counts: name a folder of --keep, or a program after '--'."
         )
     events, notes = choose_available((options.events or DEFAULT).split(","), _COMMAND)
-    with _counts_folder(options.keep) as folder:
+    keep = options.keep
+    with contextlib.nullcontext(keep) if keep else scratch_directory("calls") as folder:
         return _count(options, words, folder, events, notes)
 
 
@@ -160,14 +161,13 @@ def _report(
     options: CountOptions, words: Sequence[str], folder: Path, out: TextIO, notes: list[str]
 ) -> None:
     """Read the counts, write the requested files, and print the result."""
-    from actiondbg.kernels.counting.calls import read_calls
-    from actiondbg.kernels.counting.measurement import CallSelection, cost_of
+    from actiondbg.kernels.counting.measurement import CallSelection, cost_of, read_calls
 
     selection = CallSelection(options.name, options.skip_start, options.buckets, options.by_thread)
     cost = cost_of(read_calls(folder), selection)
     cost.calls.notes[:0] = notes
     if options.csv is not None:
-        from actiondbg.kernels.counting.csv_files import write_csv_files
+        from actiondbg.kernels.counting.measurement import write_csv_files
 
         with writing(options.csv):
             write_csv_files(cost.calls, options.csv)
@@ -214,16 +214,6 @@ def _check_folder(option: str, folder: Path) -> None:
         ) from error
     if not os.access(folder, os.W_OK | os.X_OK):
         raise UsageError(f"{str(folder)!r} is not writable: name another folder for {option}.")
-
-
-@contextlib.contextmanager
-def _counts_folder(keep: Path | None) -> Generator[Path]:
-    """Yield the folder of the counts, which is removed at the end if it is not kept."""
-    if keep is not None:
-        yield keep
-        return
-    with scratch_directory("calls") as folder:
-        yield folder
 
 
 def _hook_words(variables: Mapping[str, str]) -> list[str]:

@@ -54,7 +54,7 @@ def _judge(options: JudgeOptions) -> Judgement:
     from actiondbg.kernels.providers.provider import StepwiseProvider
     from actiondbg.kernels.providers.registry import make_provider
     from actiondbg.kernels.sweep.settings import SweepSettings
-    from actiondbg.kernels.sweep.stages import make_stages
+    from actiondbg.kernels.sweep.sweep import make_stages
     from actiondbg.support.scratch_directory import scratch_directory
 
     kernel = read_kernel(options.kernel)

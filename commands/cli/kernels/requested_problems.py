@@ -11,16 +11,17 @@ from actiondbg.commands.cli.kernels.options import OperationOptions, ProblemOpti
 from actiondbg.commands.interpreter.options import changed_fields
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import UsageError
-from actiondbg.kernels.model.configuration import Configuration
-from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.model import Configuration, Operation
 from actiondbg.kernels.operations.registry import SPLIT_K_ALIASES, find_kind, kind_names
-from actiondbg.kernels.problems.problem import parse_range, problem_operations
-from actiondbg.kernels.problems.problem_file import (
+from actiondbg.kernels.problems.problem import (
+    SPLIT_K_SLICES,
+    load_set,
     parameters_name,
+    parse_range,
+    problem_operations,
     read_configurations,
     read_problems,
 )
-from actiondbg.kernels.problems.sets import SPLIT_K_SLICES, load_set
 
 ALL = "all"
 _SMALL = "small"
@@ -105,7 +106,13 @@ def _of_fields(given: dict[str, str], types: str, kinds: Sequence[str]) -> list[
     """Return the operations of the kinds that have the fields."""
     classes = [find_kind(name) for name in kinds]
     if list(kinds) == kind_names():  # those that have all of them, and need no others
-        classes = [each for each in classes if _takes(each, given)]
+        fields = {each: dataclasses.fields(each) for each in classes}
+        classes = [
+            kind
+            for kind, its in fields.items()
+            if {each.name for each in its if each.default is dataclasses.MISSING} <= given.keys()
+            and given.keys() <= {each.name for each in its}
+        ]
     if not classes:
         raise UsageError(
             f"No kind of operation has just the fields {', '.join(given)}: name one with "
@@ -116,12 +123,6 @@ def _of_fields(given: dict[str, str], types: str, kinds: Sequence[str]) -> list[
         entry: dict[str, object] = {"kind": each.kind, **_typed(each, given)}
         operations += problem_operations(entry | ({"types": types} if types else {}))
     return operations
-
-
-def _takes(kind: type[Operation], given: dict[str, str]) -> bool:
-    fields = dataclasses.fields(kind)
-    required = {each.name for each in fields if each.default is dataclasses.MISSING}
-    return required <= given.keys() <= {each.name for each in fields}
 
 
 def _typed(kind: type[Operation], given: dict[str, str]) -> dict[str, object]:
@@ -146,12 +147,10 @@ def _size(name: str, text: str) -> int:
 
 def requested_configurations(options: ProblemOptions) -> list[Configuration]:
     """Return the user's own configurations; none for the predefined ones."""
-    configurations = [_of_pipeline(each) for each in options.pipeline]
+    chosen = [{"pipeline": each} for each in options.pipeline]
+    configurations = [
+        Configuration("mlir", f"mlir_{parameters_name(each)}", each) for each in chosen
+    ]
     if options.configurations is not None:
         configurations += read_configurations(options.configurations)
     return configurations
-
-
-def _of_pipeline(pipeline: str) -> Configuration:
-    parameters = {"pipeline": pipeline}
-    return Configuration("mlir", f"mlir_{parameters_name(parameters)}", parameters)

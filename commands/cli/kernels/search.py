@@ -16,7 +16,7 @@ from actiondbg.commands.cli.kernels.options import (
     check_used,
 )
 from actiondbg.commands.cli.kernels.requested_problems import requested_kinds, requested_operations
-from actiondbg.commands.cli.kernels.sweep_line import provider_settings, requested_providers
+from actiondbg.commands.cli.kernels.sweep_commands import provider_settings, requested_providers
 from actiondbg.commands.cli.line_parser import LineParser, subcommand
 from actiondbg.commands.interpreter.options import flag, option
 from actiondbg.commands.interpreter.values import positive
@@ -24,16 +24,16 @@ from actiondbg.commands.interpreter.values import seconds as positive_seconds
 from actiondbg.commands.render.kernels.search import SearchDisplay, search_object, search_text
 from actiondbg.commands.render.terminal.output import print_notice, print_result
 from actiondbg.errors import UsageError
-from actiondbg.kernels.generated.layout import GeneratedFolder
-from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.generated import GeneratedFolder
+from actiondbg.kernels.model import Dispatch
 from actiondbg.kernels.providers.registry import make_provider
 from actiondbg.kernels.search.api import search, search_log
 from actiondbg.kernels.search.samplers import SamplerName
-from actiondbg.kernels.sweep.selection import DispatchFilter
+from actiondbg.kernels.sweep.generation import DispatchFilter
 from actiondbg.kernels.sweep.settings import SweepSettings
 
 if TYPE_CHECKING:
-    from actiondbg.kernels.model.operation import Operation
+    from actiondbg.kernels.model import Operation
     from actiondbg.kernels.providers.provider import Provider
     from actiondbg.kernels.search.search import SearchResult
 
@@ -91,9 +91,25 @@ def _search_all(options: SearchOptions) -> int:
     results: list[SearchResult] = []
     for operation in _operations(options, providers[0]):
         for provider in providers:
-            result = _search(options, operation, provider, settings)
-            if result is None:
+            display = SearchDisplay(sys.stderr, operation.flops)
+            try:
+                result = search(
+                    operation,
+                    provider,
+                    budget=options.budget,
+                    seconds=options.seconds,
+                    sampler=options.sampler,
+                    seed=options.seed,
+                    settings=settings,
+                    progress=display.report,
+                )
+            except KeyboardInterrupt:
+                display.clear()
+                log = search_log(GeneratedFolder(settings.generated_dir), operation, provider)
+                print_notice(f"interrupted: the same command continues; its trials are in {log}.")
                 return 128 + signal.SIGINT
+            finally:
+                display.clear()
             print_result(search_object(result) if options.json else [search_text(result)])
             results.append(result)
     return 0 if all(each.best for each in results) else FAILED
@@ -107,27 +123,3 @@ def _operations(options: SearchOptions, provider: Provider) -> list[Operation]:
     chosen = DispatchFilter(names=options.dispatches)
     dispatches = [Dispatch(each, provider.default(each)) for each in operations]
     return [each.operation for each in chosen.select(dispatches)]
-
-
-def _search(
-    options: SearchOptions, operation: Operation, provider: Provider, settings: SweepSettings
-) -> SearchResult | None:
-    display = SearchDisplay(sys.stderr, operation.flops)
-    try:
-        return search(
-            operation,
-            provider,
-            budget=options.budget,
-            seconds=options.seconds,
-            sampler=options.sampler,
-            seed=options.seed,
-            settings=settings,
-            progress=display.report,
-        )
-    except KeyboardInterrupt:
-        display.clear()
-        log = search_log(GeneratedFolder(settings.generated_dir), operation, provider)
-        print_notice(f"interrupted: the same command continues; its trials are in {log}.")
-        return None
-    finally:
-        display.clear()

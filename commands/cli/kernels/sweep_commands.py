@@ -1,25 +1,58 @@
-"""``actiondbg kernels generate``, ``compile``, ``verify``, ``profile`` and ``run``."""
+"""``actiondbg kernels generate``, ``compile``, ``verify``, ``profile`` and ``run``.
+
+What other commands share with them is here, too: providers, settings, progress and output.
+"""
 
 from __future__ import annotations
 
+import signal
+import sys
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from actiondbg.commands import FAILED
 from actiondbg.commands.cli.kernels.options import (
     CompileLine,
+    FolderOptions,
     GenerateLine,
     ProfileLine,
+    ProviderOptions,
     RunLine,
     VerifyLine,
+    check_used,
 )
-from actiondbg.commands.cli.kernels.sweep_line import (
-    choose_dispatches,
-    generate_requested,
-    provider_settings,
-    requested_providers,
-    run_sweep,
+from actiondbg.commands.cli.kernels.requested_problems import (
+    ALL,
+    default_set,
+    names_problems,
+    requested_configurations,
+    requested_kinds,
+    requested_operations,
+    requested_slices,
 )
 from actiondbg.commands.cli.line_parser import LineParser, subcommand
+from actiondbg.commands.render.kernels.rows import report_lines, report_object
+from actiondbg.commands.render.terminal.output import print_notice, print_result, terminal_width
+from actiondbg.errors import ActiondbgError, UsageError
+from actiondbg.kernels.generated import GeneratedFolder
 from actiondbg.kernels.kernels import Kernels
+from actiondbg.kernels.model import Dispatch
+from actiondbg.kernels.providers.provider import ProviderSettings
+from actiondbg.kernels.providers.registry import provider_name
+from actiondbg.kernels.results.entry import Row, entries_of
+from actiondbg.kernels.results.report_files import ReportFiles, parse_tags
+from actiondbg.kernels.sweep.generation import DispatchFilter, PlannedDispatches
 from actiondbg.kernels.sweep.settings import SweepSettings
+from actiondbg.kernels.sweep.sweep import Report, SweepProgress
+from actiondbg.statistics.event_probe import choose_available
+from actiondbg.statistics.events import Event
 
+_DEFAULT_PROVIDERS = ["mlir"]
+LineT = TypeVar("LineT", bound=CompileLine)
 _GENERATE = """\
 examples:
   actiondbg kernels generate --problem-m 64,128 --problem-n 64 --problem-k 64
@@ -62,6 +95,256 @@ examples:
 exit status: 0 all is right, 1 a kernel is wrong, 2 bad usage.
 docs/kernels/index.md explains the rows.
 """
+
+
+def dispatch_filter(options: FolderOptions, names: Sequence[str] = ()) -> DispatchFilter:
+    """Return the filter of the options, with further names of dispatches."""
+    text = options.operation_kind
+    kinds = () if text == ALL else requested_kinds(text)
+    wanted = ",".join([*names, *([options.dispatches] if options.dispatches else [])])
+    return DispatchFilter(kinds, named_providers(options), wanted)
+
+
+def split_names(text: str) -> list[str]:
+    """Return the names of a list with commas."""
+    return [each.strip() for each in text.split(",") if each.strip()]
+
+
+def requested_providers(options: FolderOptions) -> list[str]:
+    """Return the names of ``--provider``; mlir without."""
+    return named_providers(options) or _DEFAULT_PROVIDERS
+
+
+def named_providers(options: FolderOptions) -> list[str]:
+    """Return the names of ``--provider``; those of the user's classes are registered."""
+    return [provider_name(each) for each in split_names(options.provider)]
+
+
+@contextmanager
+def progress_bar(shown: bool) -> Generator[Report | None]:
+    """Yield a callback that shows the progress on stderr, with an estimate of the time left."""
+    if not shown or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TaskID,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[words]}"),
+    )
+    with Progress(*columns, console=Console(file=sys.stderr), transient=True) as bar:
+        tasks: dict[str, TaskID] = {}
+
+        def report(progress: SweepProgress) -> None:
+            if progress.stage not in tasks:
+                tasks[progress.stage] = bar.add_task(progress.stage, words="")
+            words = f"{progress.failed} failed" if progress.failed else ""
+            bar.update(
+                tasks[progress.stage], completed=progress.done, total=progress.total, words=words
+            )
+
+        yield report
+
+
+def provider_settings(options: ProviderOptions, batch_size: int | None = None) -> ProviderSettings:
+    return ProviderSettings(options.build_dir, options.device, options.cuda_arch, batch_size)
+
+
+@contextmanager
+def kernels_of(options: CompileLine, settings: SweepSettings) -> Generator[Kernels]:
+    """Yield the kernels that options describe; progress, or each command, is shown meanwhile."""
+    shows = options.verbose or options.dry_run
+    with progress_bar(shown=not shows) as report:
+        yield Kernels(
+            settings,
+            providers=requested_providers(options),
+            provider_settings=provider_settings(options, settings.batch_size),
+            report=report,
+            show=partial(print, flush=True) if shows else None,
+            warn=print_notice,
+        )
+
+
+def sweep_settings(options: CompileLine) -> SweepSettings:
+    """Return the settings of a sweep, which does what the command has options for."""
+    settings = SweepSettings(
+        generated_dir=options.generated_dir,
+        jobs=options.num_cpu,
+        force_compile=options.force_compile,
+        dry_run=options.dry_run,
+        save_commands=options.save_cmds,
+        verify=isinstance(options, VerifyLine),
+        profile=isinstance(options, ProfileLine),
+        dask=options.dask,
+    )
+    if isinstance(options, VerifyLine):
+        settings = replace(
+            settings,
+            references=tuple(split_names(options.verification_providers)),
+            run_seconds=options.timeout,
+            memory=options.memory,
+            bisect=options.bisect,
+        )
+    if isinstance(options, ProfileLine):
+        events: Sequence[Event] = ()
+        if options.events:
+            names = split_names(options.events)
+            events, notes = choose_available(names, "actiondbg kernels count")
+            for note in notes:
+                print_notice(note)
+        settings = replace(
+            settings,
+            verify=options.verification_enabled and not options.compile_only,
+            profile=options.profiling_enabled and not options.compile_only,
+            repetitions=options.benchmark_repetitions,
+            batch_size=options.batch_size,
+            remeasure=options.remeasure,
+            events=tuple(events),
+        )
+    return settings
+
+
+def generate_requested(options: CompileLine | GenerateLine, kernels: Kernels) -> list[Dispatch]:
+    """Generate the dispatches that options name."""
+    kinds = requested_kinds(options.operation_kind)
+    if options.provider or options.configurations is None:
+        check_used(options, requested_providers(options))
+    configurations = requested_configurations(options)
+    planned = kernels.plan(
+        requested_operations(options, kinds, default_set(options.operation_kind)),
+        configurations=configurations,
+        default=options.default_config,
+        split_k=requested_slices(options, options.operation_kind),
+    )
+    wanted = dispatch_filter(options)
+    dispatches = [each for each in planned.dispatches if wanted(each)]
+    if not dispatches:
+        raise UsageError(_nothing_planned(options, planned))
+    is_split = any("split_k_slices" in each.configuration.parameters for each in dispatches)
+    if options.split_k_slices and not is_split:
+        raise UsageError(
+            f"--split-k-slices {options.split_k_slices} is not used: "
+            f"{next(iter(planned.obstacles), 'no configuration splits its sums.')}"
+        )
+    # Predefined ones are chosen to fit.
+    own = planned.obstacles if configurations or options.split_k_slices else []
+    for obstacle in (*own, *planned.left_out):
+        print_notice(f"left out: {obstacle}")
+    kernels.write(dispatches)
+    return dispatches
+
+
+def choose_dispatches(options: CompileLine, kernels: Kernels) -> list[Dispatch]:
+    """Generate the dispatches that options name; without such options, select generated ones."""
+    if names_problems(options):
+        return generate_requested(options, kernels)
+    dispatches = kernels.select(dispatch_filter(options))
+    check_used(options, [each.configuration.provider for each in dispatches])
+    return dispatches
+
+
+def _nothing_planned(options: CompileLine | GenerateLine, planned: PlannedDispatches) -> str:
+    if planned.dispatches:
+        some = ", ".join(each.name for each in planned.dispatches[:3])
+        if not options.dispatches:
+            return f"No configuration is of the provider {options.provider}; there are {some}."
+        return f"No dispatch matches '{options.dispatches}'; there are {some}."
+    if planned.obstacles or planned.left_out:
+        return f"No configuration fits: {[*planned.obstacles, *planned.left_out][0]}"
+    return "No operation is requested: name sizes, a problem set, a file or a model."
+
+
+def run_sweep(
+    parser: LineParser[LineT], argv: list[str], choose: Callable[[LineT, Kernels], list[Dispatch]]
+) -> int:
+    """Sweep over dispatches, print the rows and write the files of ``--output``.
+
+    Returns:
+        The exit code: 0 if all is right, 1 if a kernel is wrong, 130 after Ctrl-C.
+    """
+    options = parser.read(argv)
+    with parser.reported_usage():
+        return _sweep(options, choose)
+
+
+def _sweep(options: LineT, choose: Callable[[LineT, Kernels], list[Dispatch]]) -> int:
+    settings = sweep_settings(options)
+    output = _Output(options)
+    with kernels_of(options, settings) as kernels:
+        with _writing(options.generated_dir):
+            dispatches = choose(options, kernels)
+        sweep = kernels.sweep(dispatches)
+        stopped: KeyboardInterrupt | OSError | None = None
+        try:
+            sweep.run(dispatches)
+        except (KeyboardInterrupt, OSError) as error:  # such as a full disk: rows are printed first
+            stopped = error
+    rows = [sweep.rows[each.name] for each in dispatches if each.name in sweep.rows]
+    if not options.dry_run:
+        output.write(rows)
+    if isinstance(stopped, OSError):
+        with _writing(options.generated_dir):
+            raise stopped
+    if stopped is not None:
+        print_notice(
+            f"interrupted after {len(rows)} of {len(dispatches)} dispatches: the same command "
+            "continues."
+        )
+        return 128 + signal.SIGINT
+    return FAILED if any(row.is_wrong for row in rows) else 0
+
+
+@contextmanager
+def _writing(folder: Path) -> Generator[None]:
+    """Raise a sentence for an OSError in the block: generated kernels could not be written."""
+    try:
+        yield
+    except BrokenPipeError:  # of the standard output
+        raise
+    except OSError as error:
+        raise ActiondbgError(
+            f"'{folder}' cannot be written ({error.strerror or error}): make room or name another "
+            "--generated-dir; the same command then continues."
+        ) from error
+
+
+class _Output:
+    """Rows on the terminal and in files; checked before the sweep, as that may take hours."""
+
+    def __init__(self, options: CompileLine) -> None:
+        verified = isinstance(options, VerifyLine)
+        self._reports: list[Path] = []
+        if isinstance(options, RunLine) and not (options.output or options.dry_run):
+            folder = GeneratedFolder(options.generated_dir).path
+            folder.mkdir(parents=True, exist_ok=True)
+            self._reports = [folder / "report.csv", folder / "report.html"]
+        paths = [*(options.output if verified else ()), *self._reports]
+        self._files = ReportFiles(paths, append=verified and options.append)
+        self._tags = parse_tags(options.tags) if verified else ()
+        self._json = verified and options.json
+        self._quiet = verified and options.quiet
+
+    def write(self, rows: Sequence[Row]) -> None:
+        """Print rows, then write the files: a full disk loses no row."""
+        entries = entries_of([replace(row, tags=self._tags) for row in rows])
+        if self._json:
+            print_result(report_object(entries))
+        elif not self._quiet:
+            print_result(report_lines(entries, width=terminal_width()))
+        self._files.write(entries)
+        if self._reports and not (self._json or self._quiet):
+            print(f"Report: {', '.join(map(str, self._reports))}")
 
 
 @subcommand("kernels generate", "[options]", GenerateLine, _GENERATE)

@@ -8,17 +8,16 @@ from pathlib import Path
 
 from actiondbg.commands import FAILED
 from actiondbg.commands.cli.kernels.options import JobOptions, LimitOptions
-from actiondbg.commands.cli.kernels.sweep_line import progress_bar
+from actiondbg.commands.cli.kernels.sweep_commands import progress_bar
 from actiondbg.commands.cli.line_parser import LineParser, subcommand
 from actiondbg.commands.interpreter.options import flag, option, positional
 from actiondbg.commands.interpreter.values import positive
-from actiondbg.commands.render.kernels.search import SearchDisplay
-from actiondbg.commands.render.kernels.tuning import tuning_object, tuning_text
+from actiondbg.commands.render.kernels.search import SearchDisplay, tuning_object, tuning_text
 from actiondbg.commands.render.terminal.output import print_notice, print_result
-from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.model import Operation
 from actiondbg.kernels.search.search import SearchProgress
 from actiondbg.kernels.sweep.settings import SweepSettings
-from actiondbg.kernels.tuning.tuner import ModelTuner, TuneSettings
+from actiondbg.kernels.tuning import ModelTuner, TuneSettings
 
 _EPILOG = """\
 examples:

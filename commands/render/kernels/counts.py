@@ -13,11 +13,11 @@ from actiondbg.statistics.quantities import DURATION, value_text
 from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
-    from actiondbg.kernels.counting.calls import Thread
     from actiondbg.kernels.counting.measurement import (
         CallCost,
         CallStatistics,
         FunctionTotal,
+        Thread,
         ThreadTotal,
     )
 
@@ -50,17 +50,16 @@ def _function_lines(totals: Sequence[FunctionTotal]) -> list[str]:
     for event in totals[0].events:
         titles += [event, "/call"]
     names = Counter(total.function.name for total in totals)
-    rows = [_function_row(total, names[total.function.name] > 1) for total in totals]
-    return aligned([[*titles, "function"], *rows])
-
-
-def _function_row(total: FunctionTotal, with_library: bool) -> list[str]:
-    mean = total.duration / total.calls
-    row = [f"{total.calls:,}", value_text(DURATION, total.duration), value_text(DURATION, mean)]
-    for event, count in total.events.items():
-        row += [value_text(event, count), value_text(event, total.means[event])]
-    library = f" ({total.function.library})" if with_library else ""
-    return [*row, total.function.name + library]
+    rows = [[*titles, "function"]]
+    for total in totals:
+        mean = total.duration / total.calls
+        row = [f"{total.calls:,}", value_text(DURATION, total.duration), value_text(DURATION, mean)]
+        for event, count in total.events.items():
+            row += [value_text(event, count), value_text(event, total.means[event])]
+        is_unique = names[total.function.name] == 1
+        library = "" if is_unique else f" ({total.function.library})"
+        rows.append([*row, total.function.name + library])
+    return aligned(rows)
 
 
 def _thread_lines(totals: Sequence[ThreadTotal]) -> list[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from actiondbg.commands.render.units import path_from_here
-from actiondbg.kernels.bisection.culprit import BisectedKernel, CulpritGroup
-from actiondbg.kernels.results.row import Row
+from actiondbg.kernels.bisection.dispatch_bisection import BisectedKernel, CulpritGroup
+from actiondbg.kernels.results.entry import Row
 from actiondbg.support.counts import counted
 
 _MOST_NAMES = 4  # of kernels in a group

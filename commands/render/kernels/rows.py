@@ -10,12 +10,14 @@ import msgspec
 from actiondbg.commands.render.tables import aligned
 from actiondbg.kernels.results.comparison import RULE, Change, Comparison
 from actiondbg.kernels.results.entry import Entry
-from actiondbg.kernels.results.weights import HEAD, TEXT, TITLE, model_weights
 from actiondbg.kernels.results.words import (
+    HEAD,
     TABLE_HEAD,
-    Fact,
+    TEXT,
+    TITLE,
     change_cells,
     further_facts,
+    model_weights,
     original_facts,
     summary_of,
     table_cells,
@@ -63,10 +65,16 @@ def weight_lines(entries: Sequence[Entry], width: int | None = 80) -> list[str]:
 def block_lines(entry: Entry, width: int = 80) -> list[str]:
     """Return the block of a dispatch: what the dispatch profiler prints, then what it lacks."""
     lines = [_RULE]
-    for fact in [*original_facts(entry), *further_facts(entry)]:
-        lines += _fact_lines(fact, width)
-        if fact.name == "Wrong":
-            lines += [f"{_INDENT}{line}" for line in _wrong_lines(entry)]
+    room = max(width, 80) - len(_INDENT)
+    for name, text in {**original_facts(entry), **further_facts(entry)}.items():
+        # One that is too wide is wrapped at words.
+        words = " ".join(text.split())
+        wrapped = textwrap.wrap(words, room, break_long_words=False, break_on_hyphens=False)
+        first, *rest = wrapped or [""]
+        lines += [f"{name:<{_NAME_WIDTH}}: {first}", *(f"{_INDENT}{line}" for line in rest)]
+        if name == "Wrong":
+            details = [*entry.verification.first, *entry.verification.map.splitlines()]
+            lines += [f"{_INDENT}{line}" for line in details]
     return lines
 
 
@@ -92,18 +100,6 @@ def _cells(entry: Entry) -> tuple[str, ...]:
     if entry.is_wrong and not entry.verification.wrong:
         cells[-1] = f"culprit {entry.culprit}" if entry.culprit else ""
     return (f"  {entry.configuration}", *cells)
-
-
-def _fact_lines(fact: Fact, width: int) -> list[str]:
-    """Return a fact; one that is too wide is wrapped at words."""
-    text, room = " ".join(fact.text.split()), max(width, 80) - len(_INDENT)
-    first, *rest = textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False) or [""]
-    return [f"{fact.name:<{_NAME_WIDTH}}: {first}", *(f"{_INDENT}{line}" for line in rest)]
-
-
-def _wrong_lines(entry: Entry) -> list[str]:
-    verification = entry.verification
-    return [*verification.first, *verification.map.splitlines()]
 
 
 def report_object(entries: Sequence[Entry]) -> dict[str, object]:

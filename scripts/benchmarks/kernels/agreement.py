@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from actiondbg.kernels.execution.kernel_process import KernelProcess
-from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.model import Operation
 from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.providers.registry import make_provider

@@ -11,8 +11,7 @@ import numpy as np
 from actiondbg.kernels.errors import KernelError
 from actiondbg.kernels.execution.kernel_process import KernelProcess
 from actiondbg.kernels.kernels import Kernels
-from actiondbg.kernels.model.configuration import Configuration
-from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.model import Configuration, Operation
 from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.sweep.settings import SweepSettings
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.model import Operation
 from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.problems.problem import problem_operations
 from actiondbg.kernels.providers.registry import make_provider

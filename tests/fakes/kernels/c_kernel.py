@@ -12,7 +12,7 @@ import numpy
 
 from actiondbg.kernels.execution.buffers import allocate
 from actiondbg.kernels.execution.kernel import KernelBinary
-from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.model import Operation
 
 HEADER = """\
 #include <signal.h>

@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from actiondbg.kernels.execution.kernel import KernelBinary
-from actiondbg.kernels.generated.layout import CONFIGURED
-from actiondbg.kernels.model.configuration import Configuration
-from actiondbg.kernels.model.dispatch import Dispatch
-from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.generated import CONFIGURED
+from actiondbg.kernels.model import Configuration, Dispatch, Operation
 from actiondbg.kernels.providers.provider import CompiledKernel, Provider
 from actiondbg.kernels.providers.steps import CompilationSteps
 

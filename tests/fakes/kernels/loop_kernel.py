@@ -14,15 +14,16 @@ from typing import Literal
 import numpy as np
 
 from actiondbg.kernels.execution.buffers import poison
-from actiondbg.kernels.model.operation import Operation
-from actiondbg.kernels.model.tensor import Tensor
-from actiondbg.kernels.operations.convolution import Conv2d, DepthwiseConv2d
-from actiondbg.kernels.operations.elementwise import Elementwise
-from actiondbg.kernels.operations.matmul import BatchMatmul, Matmul, MatmulBiasRelu, MatrixProduct
-from actiondbg.kernels.operations.matmul_softmax import MatmulSoftmax
-from actiondbg.kernels.operations.pooling import Pooling
-from actiondbg.kernels.operations.reduction import Reduction
-from actiondbg.kernels.operations.window import Window
+from actiondbg.kernels.model import Operation, Tensor
+from actiondbg.kernels.operations.generic import Elementwise, Reduction
+from actiondbg.kernels.operations.matmul import (
+    BatchMatmul,
+    Matmul,
+    MatmulBiasRelu,
+    MatmulSoftmax,
+    MatrixProduct,
+)
+from actiondbg.kernels.operations.windowed import Conv2d, DepthwiseConv2d, Pooling, Window
 
 Array = np.ndarray
 Combiner = Literal["sum", "max", "min"]

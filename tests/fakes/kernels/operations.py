@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from actiondbg.kernels.model.element_type import ElementType
-from actiondbg.kernels.model.operation import Operation
-from actiondbg.kernels.operations.convolution import Conv2d, DepthwiseConv2d
-from actiondbg.kernels.operations.elementwise import Elementwise
-from actiondbg.kernels.operations.matmul import BatchMatmul, Matmul, MatmulBiasRelu
-from actiondbg.kernels.operations.matmul_softmax import MatmulSoftmax
-from actiondbg.kernels.operations.pooling import Pooling
-from actiondbg.kernels.operations.reduction import Reduction
+from actiondbg.kernels.model import ElementType, Operation
+from actiondbg.kernels.operations.generic import Elementwise, Reduction
+from actiondbg.kernels.operations.matmul import BatchMatmul, Matmul, MatmulBiasRelu, MatmulSoftmax
+from actiondbg.kernels.operations.windowed import Conv2d, DepthwiseConv2d, Pooling
 
 F16, BF16, F32, F64 = ElementType.F16, ElementType.BF16, ElementType.F32, ElementType.F64
 I8, I32 = ElementType.I8, ElementType.I32

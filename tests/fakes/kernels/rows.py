@@ -6,13 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from actiondbg.kernels.model.configuration import Configuration
-from actiondbg.kernels.model.dispatch import Dispatch
-from actiondbg.kernels.model.element_type import ElementType
-from actiondbg.kernels.model.operation import Argument, Loop, Operation, Reference
-from actiondbg.kernels.model.tensor import Tensor
+from actiondbg.kernels.model import (
+    Argument,
+    Configuration,
+    Dispatch,
+    ElementType,
+    Loop,
+    Operation,
+    Reference,
+    Tensor,
+)
 from actiondbg.kernels.operations.matmul import Matmul
-from actiondbg.kernels.results.row import Compilation, Profile, Row, Verification
+from actiondbg.kernels.results.entry import Compilation, Profile, Row, Verification
 
 if TYPE_CHECKING:
     import numpy as np

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from actiondbg.kernels.model.configuration import Configuration, Parameter
-from actiondbg.kernels.model.dispatch import Dispatch
-from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.model import Configuration, Dispatch, Operation, Parameter
 from actiondbg.kernels.providers.provider import CompiledKernel, Provider
 from actiondbg.kernels.providers.steps import CompilationSteps
-from actiondbg.kernels.results.row import Profile
-from actiondbg.kernels.search.search import Evaluator
-from actiondbg.kernels.search.trial import SearchTrial
+from actiondbg.kernels.results.entry import Profile
+from actiondbg.kernels.search.search import Evaluator, SearchTrial
 
 TILES: tuple[Parameter, ...] = (4, 8, 16, 32, 64, 128)
 UNROLLS: tuple[Parameter, ...] = (1, 2, 3, 4, 8)

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from actiondbg.kernels.operations.registry import find_kind, kind_names
-from actiondbg.kernels.problems.problem_file import read_configurations, read_problems
-from actiondbg.kernels.problems.sets import SETS
+from actiondbg.kernels.problems.problem import SETS, read_configurations, read_problems
 from tests.elements import some
 from tests.paths import COMMAND, ROOT
 

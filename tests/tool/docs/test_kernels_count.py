@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from actiondbg.commands.cli.kernels.count import run
-from actiondbg.kernels.counting.csv_files import COLUMNS
+from actiondbg.kernels.counting.measurement import COLUMNS
 from tests.conftest import PYPI
 from tests.paths import ROOT
 

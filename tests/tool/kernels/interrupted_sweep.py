@@ -6,9 +6,7 @@ import sys
 from pathlib import Path
 
 from actiondbg.kernels.kernels import Kernels
-from actiondbg.kernels.model.configuration import Configuration
-from actiondbg.kernels.model.dispatch import Dispatch
-from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.model import Configuration, Dispatch, Operation
 from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.providers.provider import CompiledKernel, Provider
 from actiondbg.kernels.providers.registry import register

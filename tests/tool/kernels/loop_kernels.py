@@ -6,8 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from actiondbg.kernels.model.dispatch import Dispatch
-from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.model import Dispatch, Operation
 from actiondbg.kernels.providers.registry import make_provider
 from actiondbg.kernels.providers.shared_library import load
 from actiondbg.kernels.providers.steps import CompilationSteps

@@ -12,30 +12,29 @@ from pathlib import Path
 
 import pytest
 
-from actiondbg.kernels.bisection.culprit import KernelCulprit, triage
 from actiondbg.kernels.bisection.dispatch_bisection import (
     KERNEL,
     REPORT,
+    KernelCulprit,
+    RowBisector,
     bisect_dispatch,
     count_steps,
+    triage,
 )
 from actiondbg.kernels.bisection.random_pipelines import random_dispatches, small_operations
-from actiondbg.kernels.bisection.row_bisector import RowBisector
 from actiondbg.kernels.errors import CompileError
-from actiondbg.kernels.generated.layout import GeneratedFolder
+from actiondbg.kernels.generated import GeneratedFolder
 from actiondbg.kernels.kernels import Kernels
-from actiondbg.kernels.model.configuration import Configuration
-from actiondbg.kernels.model.dispatch import Dispatch
-from actiondbg.kernels.model.operation import Operation
-from actiondbg.kernels.operations.convolution import Conv2d
+from actiondbg.kernels.model import Configuration, Dispatch, Operation
+from actiondbg.kernels.operations.generic import Reduction
 from actiondbg.kernels.operations.matmul import Matmul
-from actiondbg.kernels.operations.reduction import Reduction
+from actiondbg.kernels.operations.windowed import Conv2d
 from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.providers.registry import make_provider
 from actiondbg.kernels.providers.steps import CompilationSteps
-from actiondbg.kernels.results.row import Row, Verdict, Verification
+from actiondbg.kernels.results.entry import Row, Verdict, Verification
 from actiondbg.kernels.sweep.settings import SweepSettings
-from actiondbg.kernels.verification.reference_cache import ReferenceCache
+from actiondbg.kernels.verification.expectation import ReferenceCache
 from actiondbg.kernels.verification.verifier import Verifier
 from tests.elements import some
 from tests.paths import COMMAND

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from actiondbg.errors import UsageError
-from actiondbg.kernels.generated.layout import GeneratedFolder
+from actiondbg.kernels.generated import GeneratedFolder
 from actiondbg.kernels.kernels import Kernels
-from actiondbg.kernels.model.element_type import ElementType
+from actiondbg.kernels.model import ElementType
 from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.problems.program_file import operations_of
 from actiondbg.kernels.sweep.settings import SweepSettings

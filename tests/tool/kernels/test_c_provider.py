@@ -10,25 +10,22 @@ import pytest
 
 from actiondbg.kernels.errors import ProviderMissing
 from actiondbg.kernels.execution.kernel_process import KernelProcess
-from actiondbg.kernels.generated.layout import GeneratedFolder
+from actiondbg.kernels.generated import GeneratedFolder
 from actiondbg.kernels.kernels import Kernels
-from actiondbg.kernels.model.configuration import Configuration
-from actiondbg.kernels.model.dispatch import Dispatch
-from actiondbg.kernels.model.operation import Operation
-from actiondbg.kernels.operations.convolution import Conv2d
-from actiondbg.kernels.operations.elementwise import Elementwise
+from actiondbg.kernels.model import Configuration, Dispatch, Operation
+from actiondbg.kernels.operations.generic import Elementwise, Reduction
 from actiondbg.kernels.operations.matmul import Matmul
-from actiondbg.kernels.operations.reduction import Reduction
+from actiondbg.kernels.operations.windowed import Conv2d
 from actiondbg.kernels.problems.program_file import operations_of
-from actiondbg.kernels.providers.c.provider import CProvider
+from actiondbg.kernels.providers.c import CProvider
 from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.providers.registry import make_provider
 from actiondbg.kernels.providers.steps import CompilationSteps
 from actiondbg.kernels.results.csv_file import read_csv
-from actiondbg.kernels.results.row import Verification
+from actiondbg.kernels.results.entry import Verification
 from actiondbg.kernels.sweep.settings import SweepSettings
+from actiondbg.kernels.verification.expectation import ReferenceCache
 from actiondbg.kernels.verification.operands import make_operands
-from actiondbg.kernels.verification.reference_cache import ReferenceCache
 from actiondbg.kernels.verification.verifier import Verifier
 from tests.fakes.kernels.operations import OPERATIONS
 from tests.paths import COMMAND
@@ -213,6 +210,6 @@ def test_a_missing_compiler_is_named(monkeypatch: pytest.MonkeyPatch, provider: 
     def missing(name: str) -> None:
         return None
 
-    monkeypatch.setattr("actiondbg.kernels.providers.c.provider.which", missing)
+    monkeypatch.setattr("actiondbg.kernels.providers.c.which", missing)
     with pytest.raises(ProviderMissing, match=r"needs a C compiler: apt-get install gcc"):
         provider.identity()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from actiondbg.kernels.kernels import Kernels
-from actiondbg.kernels.model.configuration import Configuration
+from actiondbg.kernels.model import Configuration
 from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.sweep.settings import SweepSettings
 

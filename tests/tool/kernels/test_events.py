@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from actiondbg.kernels.execution.kernel_process import KernelProcess
-from actiondbg.kernels.operations.elementwise import Elementwise
+from actiondbg.kernels.operations.generic import Elementwise
 from actiondbg.kernels.results.csv_file import read_csv
 from actiondbg.kernels.verification.operands import make_operands
 from actiondbg.statistics.event_probe import CountingRefused, choose

@@ -16,22 +16,15 @@ from actiondbg.errors import UsageError
 from actiondbg.kernels.errors import CompileError, KernelError, NotRunnable, ProviderMissing
 from actiondbg.kernels.execution.kernel import KernelBinary, LoadedKernel, TimedCall
 from actiondbg.kernels.execution.kernel_process import KernelProcess
-from actiondbg.kernels.model.configuration import Configuration
-from actiondbg.kernels.model.dispatch import Dispatch
-from actiondbg.kernels.model.element_type import ElementType
-from actiondbg.kernels.model.operation import Loop, Operation
-from actiondbg.kernels.model.tensor import Tensor
-from actiondbg.kernels.operations.convolution import Conv2d
-from actiondbg.kernels.operations.elementwise import Elementwise
+from actiondbg.kernels.model import Configuration, Dispatch, ElementType, Loop, Operation, Tensor
+from actiondbg.kernels.operations.generic import Elementwise, Reduction
 from actiondbg.kernels.operations.matmul import BatchMatmul, Matmul, MatmulBiasRelu
-from actiondbg.kernels.operations.pooling import Pooling
-from actiondbg.kernels.operations.reduction import Reduction
+from actiondbg.kernels.operations.windowed import Conv2d, Pooling
 from actiondbg.kernels.programs.model_operation import ModelOperation
 from actiondbg.kernels.providers.iree import programs
 from actiondbg.kernels.providers.iree.configurations import data_tiling
 from actiondbg.kernels.providers.iree.provider import IreeProvider
-from actiondbg.kernels.providers.iree.target import Target
-from actiondbg.kernels.providers.iree.toolchain import Toolchain
+from actiondbg.kernels.providers.iree.toolchain import Target, Toolchain
 from actiondbg.kernels.providers.provider import CompiledKernel, ProviderSettings
 from actiondbg.kernels.providers.steps import CompilationSteps
 from actiondbg.statistics.events import KNOWN

@@ -13,16 +13,10 @@ import pytest
 
 from actiondbg.kernels.errors import CompileError
 from actiondbg.kernels.execution.kernel_process import KernelProcess
-from actiondbg.kernels.model.configuration import Configuration
-from actiondbg.kernels.model.dispatch import Dispatch
-from actiondbg.kernels.model.element_type import ElementType
-from actiondbg.kernels.model.operation import Operation
-from actiondbg.kernels.operations.convolution import Conv2d, DepthwiseConv2d
-from actiondbg.kernels.operations.elementwise import Elementwise
-from actiondbg.kernels.operations.matmul import BatchMatmul, Matmul, MatmulBiasRelu
-from actiondbg.kernels.operations.matmul_softmax import MatmulSoftmax
-from actiondbg.kernels.operations.pooling import Pooling
-from actiondbg.kernels.operations.reduction import Reduction
+from actiondbg.kernels.model import Configuration, Dispatch, ElementType, Operation
+from actiondbg.kernels.operations.generic import Elementwise, Reduction
+from actiondbg.kernels.operations.matmul import BatchMatmul, Matmul, MatmulBiasRelu, MatmulSoftmax
+from actiondbg.kernels.operations.windowed import Conv2d, DepthwiseConv2d, Pooling
 from actiondbg.kernels.problems.program_file import operations_of
 from actiondbg.kernels.providers.mlir.provider import MlirProvider
 from actiondbg.kernels.providers.provider import CompiledKernel

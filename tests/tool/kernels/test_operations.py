@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.model import Operation
 from tests.fakes.kernels.operations import OPERATIONS
 from tests.tool.kernels.loop_kernels import assert_computes_reference
 

@@ -11,7 +11,7 @@ import pytest
 from tests.paths import COMMAND
 
 MODULE = """
-from actiondbg.kernels.model.configuration import Configuration
+from actiondbg.kernels.model import Configuration
 from actiondbg.kernels.providers.mlir.provider import MlirProvider
 
 class Loops(MlirProvider):

@@ -9,13 +9,12 @@ from pathlib import Path
 import pytest
 
 from actiondbg.kernels.execution.kernel_process import KernelProcess
-from actiondbg.kernels.model.configuration import Configuration
-from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.model import Configuration, Dispatch
 from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.profiling.peaks import machine_peaks
 from actiondbg.kernels.profiling.profiler import Kernel, Profiler
 from actiondbg.kernels.providers.provider import CompiledKernel
-from actiondbg.kernels.results.row import Profile
+from actiondbg.kernels.results.entry import Profile
 from tests.fakes.kernels.c_kernel import MATMUL, compile_kernel
 
 _OPERATION = Matmul(8, 12, 16)

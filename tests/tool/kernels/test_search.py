@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 
 from actiondbg.errors import UsageError
-from actiondbg.kernels.model.configuration import Configuration, Parameter
-from actiondbg.kernels.model.operation import Operation
-from actiondbg.kernels.operations.convolution import Conv2d
+from actiondbg.kernels.model import Configuration, Operation, Parameter
 from actiondbg.kernels.operations.matmul import Matmul
+from actiondbg.kernels.operations.windowed import Conv2d
 from actiondbg.kernels.providers.mlir.provider import MlirProvider
 from actiondbg.kernels.search.api import search
 from actiondbg.kernels.search.search import SearchProgress

@@ -13,15 +13,22 @@ import pytest
 from actiondbg.errors import UsageError
 from actiondbg.kernels.execution.kernel_process import KernelProcess
 from actiondbg.kernels.problems.program_file import operations_of
-from actiondbg.kernels.providers.iree.configurations import lowering_of
-from actiondbg.kernels.providers.iree.lowering import Lowering, find_roots, read_lowerings
-from actiondbg.kernels.providers.iree.model_roots import ModelRoot, root_key
+from actiondbg.kernels.providers.iree.configurations import (
+    Lowering,
+    find_roots,
+    lowering_of,
+    read_lowerings,
+)
 from actiondbg.kernels.providers.iree.provider import IreeProvider
-from actiondbg.kernels.providers.iree.tuning_spec import tuning_spec
-from actiondbg.kernels.providers.iree.whole_model import WholeModel
+from actiondbg.kernels.providers.iree.whole_model import (
+    ModelRoot,
+    WholeModel,
+    root_key,
+    tuning_spec,
+)
 from actiondbg.kernels.providers.provider import ProviderSettings
 from actiondbg.kernels.sweep.settings import SweepSettings
-from actiondbg.kernels.tuning.tuner import ModelTuner, TuneSettings, compare_results
+from actiondbg.kernels.tuning import ModelTuner, TuneSettings, compare_results
 from tests.elements import some
 from tests.paths import COMMAND
 

@@ -7,15 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from actiondbg.kernels.generated.layout import GeneratedFolder
-from actiondbg.kernels.model.configuration import Configuration
-from actiondbg.kernels.model.dispatch import Dispatch
-from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.generated import GeneratedFolder
+from actiondbg.kernels.model import Configuration, Dispatch, Operation
+from actiondbg.kernels.operations.generic import Reduction
 from actiondbg.kernels.operations.matmul import Matmul
-from actiondbg.kernels.operations.reduction import Reduction
 from actiondbg.kernels.providers.provider import CompiledKernel
-from actiondbg.kernels.results.row import Verification
-from actiondbg.kernels.verification.reference_cache import ReferenceCache
+from actiondbg.kernels.results.entry import Verification
+from actiondbg.kernels.verification.expectation import ReferenceCache
 from actiondbg.kernels.verification.verifier import Verifier
 from tests.fakes.kernels.c_kernel import MATMUL, compile_kernel
 

@@ -12,11 +12,10 @@ from actiondbg.cli import load_subcommand
 from actiondbg.commands import SUBCOMMANDS
 from actiondbg.commands.cli.line_parser import LineParser
 from actiondbg.commands.interpreter.options import Options
-from actiondbg.kernels.model.configuration import Configuration
-from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.model import Configuration, Dispatch
 from actiondbg.kernels.operations.registry import find_kind
-from actiondbg.kernels.problems.sets import load_set
-from actiondbg.kernels.sweep.selection import DispatchFilter
+from actiondbg.kernels.problems.problem import load_set
+from actiondbg.kernels.sweep.generation import DispatchFilter
 
 _COMMANDS = [
     name for name in SUBCOMMANDS if name.startswith("kernels ") and name != "kernels count"

@@ -11,9 +11,8 @@ import numpy
 
 from actiondbg.kernels.errors import KernelError, NotRunnable
 from actiondbg.kernels.execution.kernel import KernelBinary, LoadedKernel
-from actiondbg.kernels.model.element_type import ElementType
-from actiondbg.kernels.model.tensor import Tensor
-from actiondbg.kernels.providers.iree.empty_call import EMPTY_CALL
+from actiondbg.kernels.model import ElementType
+from actiondbg.kernels.providers.iree.programs import EMPTY_CALL
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,7 +59,10 @@ class ModuleKernel:
         self._batch = int(binary.settings.get("batch", 1))
         device = str(binary.settings["device"])
         self.runs_in_this_thread = device == "local-sync"
-        self._device = _find_device(device)
+        try:
+            self._device = _runtime.get_device(device)
+        except (RuntimeError, ValueError) as error:
+            raise NotRunnable(f"No device {device}: {str(error).splitlines()[0]}.") from error
         try:
             instance = _runtime.VmInstance()
             module = _runtime.VmModule.mmap(instance, str(binary.path))
@@ -74,10 +76,22 @@ class ModuleKernel:
             raise KernelError(f"{binary.path} has no function {binary.symbol}.")
 
     def run(self, inputs: Sequence[np.ndarray]) -> np.ndarray:
-        results = self._invoke(self._arguments(inputs))
+        arguments, results = self._arguments(inputs), _runtime.VmVariantList(1)
+        try:
+            self._context.invoke(self._function, arguments, results)
+        except (RuntimeError, ValueError) as error:
+            raise KernelError(f"IREE failed: {str(error).splitlines()[0]}.") from error
         index = int(self._binary.settings.get("result", 0))
         view = results.get_as_object(index, _runtime.HalBufferView)
-        return self._to_host(view, self._binary.result)
+        # Copied as bytes, because the runtime has no array type for bf16.
+        tensor = self._binary.result
+        raw = _runtime.HalBufferView(
+            buffer=view.get_buffer(),
+            shape=(tensor.bytes,),
+            element_type=_runtime.HalElementType.UINT_8,
+        )
+        content = _runtime.DeviceArray(self._device, raw).to_host()
+        return numpy.array(content).view(tensor.type.dtype).reshape(tensor.shape)
 
     def time(self, inputs: Sequence[np.ndarray], calls: int) -> float:
         invocations = -(-calls // self._batch)
@@ -98,14 +112,6 @@ class ModuleKernel:
             invoke(function, arguments, make_list(1))
         return time.perf_counter() - started
 
-    def _invoke(self, arguments: Any) -> Any:
-        results = _runtime.VmVariantList(1)
-        try:
-            self._context.invoke(self._function, arguments, results)
-        except (RuntimeError, ValueError) as error:
-            raise KernelError(f"IREE failed: {str(error).splitlines()[0]}.") from error
-        return results
-
     def _arguments(self, inputs: Sequence[np.ndarray]) -> Any:
         arguments = _runtime.VmVariantList(len(inputs))
         for tensor, array in zip(self._binary.inputs, inputs, strict=True):
@@ -119,23 +125,6 @@ class ModuleKernel:
                 )
             )
         return arguments
-
-    def _to_host(self, view: Any, tensor: Tensor) -> np.ndarray:
-        """Copy the result; as bytes, because the runtime has no array type for bf16."""
-        raw = _runtime.HalBufferView(
-            buffer=view.get_buffer(),
-            shape=(tensor.bytes,),
-            element_type=_runtime.HalElementType.UINT_8,
-        )
-        content = _runtime.DeviceArray(self._device, raw).to_host()
-        return numpy.array(content).view(tensor.type.dtype).reshape(tensor.shape)
-
-
-def _find_device(name: str) -> Any:
-    try:
-        return _runtime.get_device(name)
-    except (RuntimeError, ValueError) as error:
-        raise NotRunnable(f"No device {name}: {str(error).splitlines()[0]}.") from error
 
 
 def _plain(array: np.ndarray) -> np.ndarray:

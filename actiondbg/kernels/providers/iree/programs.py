@@ -12,16 +12,37 @@ import numpy
 
 from actiondbg.kernels.errors import KernelError
 from actiondbg.kernels.execution.kernel import KernelBinary, LoadedKernel
-from actiondbg.kernels.model.tensor import Tensor
-from actiondbg.kernels.providers.iree.empty_call import EMPTY_CALL
+from actiondbg.kernels.model import Operation, Tensor
 from actiondbg.support.decoders import decoder_of
 from actiondbg.support.scratch_directory import scratch_directory
 
 if TYPE_CHECKING:
     import numpy as np
 
+EMPTY_CALL = "actiondbg_empty_call"
 _EMPTY_CALLS = 1000
 _UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+
+
+def empty_call(operation: Operation) -> str:
+    """Return the MLIR of a function with the signature of an operation's.
+
+    As the operation's function does, it checks its operands, allocates the result and runs one
+    dispatch, which computes nothing.
+    """
+    operands = [f"%{each.name}: {each.mlir}" for each in operation.inputs]
+    names = [f"%{each.name}" for each in operation.inputs]
+    types = ", ".join(each.mlir for each in operation.inputs)
+    used = f"  %used:{len(names)} = util.optimization_barrier {', '.join(names)} : {types}\n"
+    result = operation.result.mlir
+    return f"""func.func @{EMPTY_CALL}({", ".join(operands)}) -> {result} {{
+{used if names else ""}  %out = tensor.empty() : {result}
+  %same = flow.dispatch.region -> ({result}) {{
+    flow.return %out : {result}
+  }}
+  return %same : {result}
+}}
+"""
 
 
 class _Benchmark(msgspec.Struct):

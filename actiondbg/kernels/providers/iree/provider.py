@@ -8,27 +8,29 @@ from typing import ClassVar
 
 from actiondbg.kernels.errors import CompileError
 from actiondbg.kernels.execution.kernel import KernelBinary
-from actiondbg.kernels.model.configuration import Configuration, Parameter
-from actiondbg.kernels.model.dispatch import Dispatch
-from actiondbg.kernels.model.operation import Operation
-from actiondbg.kernels.providers.iree import catalog, configurations, obstacles
+from actiondbg.kernels.model import Configuration, Dispatch, Operation, Parameter
+from actiondbg.kernels.providers.iree import catalog, configurations
 from actiondbg.kernels.providers.iree.configurations import (
+    Lowering,
     applied_by,
+    find_root,
     flags_of,
     lowering_of,
     own_flags,
-    slices_of,
-)
-from actiondbg.kernels.providers.iree.empty_call import empty_call
-from actiondbg.kernels.providers.iree.lowering import (
-    Lowering,
-    find_root,
     read_lowerings,
     replace_lowering,
+    slices_of,
 )
-from actiondbg.kernels.providers.iree.root import root_loops
-from actiondbg.kernels.providers.iree.target import cpu_identity, make_target, target_of
-from actiondbg.kernels.providers.iree.toolchain import Toolchain
+from actiondbg.kernels.providers.iree.programs import empty_call
+from actiondbg.kernels.providers.iree.tiling import root_loops
+from actiondbg.kernels.providers.iree.toolchain import (
+    Toolchain,
+    cpu_identity,
+    make_target,
+    missing_device,
+    package_folder,
+    target_of,
+)
 from actiondbg.kernels.providers.provider import (
     CONFIGURED,
     Applied,
@@ -62,13 +64,13 @@ class IreeProvider(Provider):
         return f"{self._tools.version()} cpu {cpu_identity()} batch {self._batch}"
 
     def default(self, operation: Operation) -> Configuration:
-        return configurations.default_configuration(self._target)
+        return configurations.configuration(self._target, "default")
 
     def configurations(self, operation: Operation) -> Sequence[Configuration]:
         return catalog.predefined(operation, self._target)
 
     def obstacle(self, dispatch: Dispatch) -> str | None:
-        return obstacles.find_obstacle(dispatch)
+        return catalog.find_obstacle(dispatch)
 
     def source(self, dispatch: Dispatch) -> str:
         lowering = lowering_of(dispatch.configuration)
@@ -112,9 +114,12 @@ class IreeProvider(Provider):
 
     def not_runnable(self, dispatch: Dispatch) -> str | None:
         target = target_of(dispatch.configuration)
-        if target.device == "cpu":
-            return self._tools.missing_runtime()
-        return self._tools.missing_device(target.runtime_device)
+        if target.device != "cpu":
+            return missing_device(self._tools.program("iree-run-module"), target.runtime_device)
+        # A build has programs instead of the runtime.
+        if self._tools.build_dir is not None or package_folder("iree.runtime") is not None:
+            return None
+        return "IREE's runtime is not installed: pip install 'actiondbg[iree]'."
 
     def space(self, operation: Operation) -> Mapping[str, Sequence[Parameter]]:
         return catalog.space(operation, self._target)
@@ -138,7 +143,13 @@ class IreeProvider(Provider):
         try:
             steps.run("iree-compile", command)
         except CompileError as error:
-            raise self._explained(error) from error
+            if "iree_cpu" not in str(error) and "iree_gpu" not in str(error):
+                raise
+            version = self._tools.version().split()[0]
+            raise CompileError(
+                f"IREE {version} lacks the attributes of this configuration: install IREE 3.12 or "
+                f"later, or use --default-config. {error}"
+            ) from error
         lowering = lowering_of(dispatch.configuration)
         if steps.dry_run:
             return _CHOSEN, "unknown", ""
@@ -147,9 +158,11 @@ class IreeProvider(Provider):
             return _CHOSEN, *_chosen_by_iree(dispatch, text)
         if applied_by(dispatch.configuration) != "stage":
             return _CHOSEN, *_read_back(dispatch, lowering, text)
-        edited = _edit(dispatch, lowering, text)
-        if edited is None:
+        operations = read_lowerings(text)
+        root = find_root(operations, _loops(dispatch))
+        if root is None:
             return _CHOSEN, "no", _NOTHING_CHOSEN
+        edited = replace_lowering(text, operations, root, lowering)
         (folder / _EDITED).write_text(edited)
         steps.note(f"In {_CHOSEN} the root's lowering was replaced: {_EDITED}.")
         return _EDITED, *_read_back(dispatch, lowering, edited)
@@ -161,16 +174,8 @@ class IreeProvider(Provider):
         binary = "kernel.vmfb" if batch == 1 else f"kernel_batch_{batch}.vmfb"
         repeat = [f"--iree-hal-benchmark-dispatch-repeat-count={batch}"] if batch > 1 else []
         compiler = self._tools.program("iree-compile")
-        command = [
-            compiler,
-            *target.flags,
-            *own_flags(dispatch.configuration),
-            *repeat,
-            stage,
-            f"--compile-from={_STAGE}",
-            "-o",
-            binary,
-        ]
+        flags = [*target.flags, *own_flags(dispatch.configuration), *repeat]
+        command = [compiler, *flags, stage, f"--compile-from={_STAGE}", "-o", binary]
         steps.run("iree-compile", command)
         return self._binary(dispatch, folder / binary, batch)
 
@@ -185,16 +190,6 @@ class IreeProvider(Provider):
         operation = dispatch.operation
         return KernelBinary(
             loader, path, operation.name, operation.inputs, operation.result, settings
-        )
-
-    def _explained(self, error: CompileError) -> CompileError:
-        """Return an error with the reason, if this IREE lacks the attributes."""
-        if "iree_cpu" not in str(error) and "iree_gpu" not in str(error):
-            return error
-        version = self._tools.version().split()[0]
-        return CompileError(
-            f"IREE {version} lacks the attributes of this configuration: install IREE 3.12 or "
-            f"later, or use --default-config. {error}"
         )
 
 
@@ -222,13 +217,6 @@ def _read_back(dispatch: Dispatch, lowering: Lowering, stage: str) -> tuple[Appl
         return "yes", ""
     root = find_root(operations, _loops(dispatch))
     return "no", f"IREE chose {root} instead." if root is not None else _NOTHING_CHOSEN
-
-
-def _edit(dispatch: Dispatch, lowering: Lowering, stage: str) -> str | None:
-    """Return a stage with a lowering, or None if it has no such root."""
-    operations = read_lowerings(stage)
-    root = find_root(operations, _loops(dispatch))
-    return None if root is None else replace_lowering(stage, operations, root, lowering)
 
 
 def _loops(dispatch: Dispatch) -> int:

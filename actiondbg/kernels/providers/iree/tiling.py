@@ -1,11 +1,61 @@
-"""Predefined tile sizes for the CPU, by the size of its vectors."""
+"""The loops of an operation as IREE's code generation gets them, and tile sizes for the CPU."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
-from actiondbg.kernels.model.operation import Operation
-from actiondbg.kernels.providers.iree.root import channels_are_last, convolution_loops, root_loops
+from actiondbg.kernels.model import Operation
+
+_PRODUCTS = ("linalg.matmul", "linalg.batch_matmul")
+_CHANNELS_LAST = "linalg.conv_2d_nhwc_hwcf"
+# The loops of convolutions: image, row, column and channel of the result, row and column of the
+# filter, channel of the input.
+_CONVOLUTIONS = {
+    _CHANNELS_LAST: ("n", "oh", "ow", "oc", "kh", "kw", "ic"),
+    "linalg.conv_2d_nchw_fchw": ("n", "oc", "oh", "ow", "ic", "kh", "kw"),
+}
+
+
+def root_loops(operation: Operation) -> list[int]:
+    """Return the sizes of the root's loops; those of the parallel ones are first."""
+    sizes = [loop.size for loop in operation.loops]
+    if not is_pointwise(operation):
+        return sizes
+    *pixels, channels, _, _, inner = sizes
+    return [prod(pixels), channels, inner]
+
+
+def is_product(operation: Operation) -> bool:
+    """Whether the root is a product of matrices, with the loops m, n, k after those of a batch."""
+    return operation.root in _PRODUCTS or is_pointwise(operation)
+
+
+def is_convolution(operation: Operation) -> bool:
+    """Whether the root is a convolution of images.
+
+    IREE makes something else of one by a filter of 1 x 1, with strides too.
+    """
+    return operation.root in _CONVOLUTIONS and not _has_filter_of_one(operation)
+
+
+def convolution_loops(convolution: Operation) -> dict[str, int]:
+    """Return the sizes of a convolution's loops by their names, in their order."""
+    sizes = (loop.size for loop in convolution.loops)
+    return dict(zip(_CONVOLUTIONS[convolution.root], sizes, strict=True))
+
+
+def is_pointwise(operation: Operation) -> bool:
+    """Whether the root is a convolution by a filter of 1 x 1 that IREE makes a product."""
+    if operation.root != _CHANNELS_LAST or not _has_filter_of_one(operation):
+        return False
+    loops = convolution_loops(operation)
+    return operation.inputs[0].shape[1:3] == (loops["oh"], loops["ow"])
+
+
+def _has_filter_of_one(convolution: Operation) -> bool:
+    loops = convolution_loops(convolution)
+    return loops["kh"] == loops["kw"] == 1
 
 
 @dataclass(frozen=True)
@@ -90,7 +140,7 @@ def convolution_tilings(operation: Operation, vector: int) -> list[Tiling]:
     rows = 8 if vector == 64 else 4
     width = vector // operation.accumulator.size
     shapes: list[tuple[int, int]] = []
-    if channels_are_last(operation):
+    if operation.root == _CHANNELS_LAST:  # of a pixel, beside each other
         for pixels, registers in ((rows, 2), (rows + rows // 2, 2), (2 * rows, 1), (rows, 1)):
             lanes = _lanes(registers, width, loops["oc"])
             shapes.append((_divisor(pixels, loops["ow"]), lanes))

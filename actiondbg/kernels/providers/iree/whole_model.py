@@ -1,26 +1,134 @@
-"""Programs that IREE compiles as a whole."""
+"""Programs that IREE compiles as a whole, the roots of their dispatches, and tuning specs."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from actiondbg.errors import UsageError
+from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.kernels.errors import Unsupported
 from actiondbg.kernels.execution.kernel import KernelBinary
-from actiondbg.kernels.model.tensor import Tensor
-from actiondbg.kernels.programs.bindings import parse_program
+from actiondbg.kernels.model import Loop, Operation, Tensor
+from actiondbg.kernels.packages import ir
 from actiondbg.kernels.programs.extraction import tensor_of
-from actiondbg.kernels.providers.iree.model_roots import ModelRoot, read_roots
-from actiondbg.kernels.providers.iree.target import make_target
-from actiondbg.kernels.providers.iree.toolchain import Toolchain
+from actiondbg.kernels.programs.structured_operation import element_name, parse_program, structured
+from actiondbg.kernels.providers.iree.configurations import (
+    Lowering,
+    find_roots,
+    operation_text,
+    read_lowerings,
+)
+from actiondbg.kernels.providers.iree.toolchain import Toolchain, make_target
 from actiondbg.kernels.providers.steps import CompilationSteps
 
-if TYPE_CHECKING:
-    from mlir.ir import Operation  # pyright: ignore[reportMissingTypeStubs]
+# The loops of a root with their types, and the element types of its operands and its result.
+RootKey = tuple[tuple[Loop, ...], tuple[str, ...]]
 
+_VALUE = re.compile(r"%[\w#]+")
+_TENSOR = re.compile(r"tensor<[^<>]*>")
+_OPERANDS = re.compile(r"(?:ins|outs)\(((?:%[\w#]+(?:, )?)+) : (.*?)\)(?= |$)")
+_HEAD = """\
+// Pass it to iree-compile by --iree-codegen-tuning-spec-path.
+module @tuning_spec attributes {transform.with_named_sequence} {
+  transform.named_sequence @apply_op_config(
+      %op: !transform.any_op {transform.readonly},
+      %config: !transform.any_param {transform.readonly}) {
+    transform.annotate %op "compilation_info" = %config : !transform.any_op, !transform.any_param
+    transform.yield
+  }
+"""
 _STAGE = "executable-configurations"
+
+
+@dataclass(frozen=True)
+class ModelRoot:
+    """An operation that decides how a dispatch of a program is tiled.
+
+    Attributes:
+        text: the operation, whose operands are ``%arg0`` and so on; without a result.
+        types: of the operands, then of the result.
+        key: what it has in common with the root of a kernel that was cut out of the program.
+    """
+
+    text: str
+    types: tuple[str, ...]
+    key: RootKey
+
+
+def root_key(operation: Operation) -> RootKey:
+    """Return the key of an operation's root."""
+    # A group's operands are more than its root's: two for a product or a convolution.
+    read = [each.type.value for each in operation.inputs][:2]
+    return operation.loops, (*read, operation.accumulator.value)
+
+
+def _model_root(operation: str) -> ModelRoot | None:
+    """Return the root of an operation's text; None if it takes more than its operands."""
+    names: list[str] = []
+    types: list[str] = []
+    for group in _OPERANDS.finditer(operation):
+        names += group[1].split(", ")
+        types += _TENSOR.findall(group[2])
+    renamed = {name: f"%arg{at}" for at, name in enumerate(names)}
+    text = _VALUE.sub(lambda value: renamed.setdefault(value[0], f"%v{len(renamed)}"), operation)
+    arguments = ", ".join(f"%arg{at}: {each}" for at, each in enumerate(types))
+    try:
+        module = parse_program(
+            f"func.func @root({arguments}) -> {types[-1]} {{\n  %root = {text}\n"
+            f"  return %root : {types[-1]}\n}}\n",
+            "the root",
+        )
+        (function,) = module.body.operations
+        root = structured(function.operation.regions[0].blocks[0].operations[0].operation)
+    except (ActiondbgError, IndexError):
+        return None
+    elements = tuple(element_name(each.type) for each in root.operation.operands)
+    return ModelRoot(text, tuple(types), (root.loops, elements))
+
+
+def tuning_spec(tuned: Sequence[tuple[ModelRoot, Lowering]]) -> str:
+    """Return the spec that gives roots their lowerings; each operation of its text is matched."""
+    named = [(f"@match_{at}", root, lowering) for at, (root, lowering) in enumerate(tuned)]
+    cases = ",\n        ".join(f"{name} -> @apply_op_config" for name, _, _ in named)
+    return f"""{_HEAD}{"".join(_matcher(*each) for each in named)}
+  transform.named_sequence @__kernel_config(
+      %variant: !transform.any_op {{transform.consumed}}) -> !transform.any_op
+      attributes {{iree_codegen.tuning_spec_entrypoint}} {{
+    // A convolution of one image gets the dimension of its batch back, which drops its attributes.
+    %functions = transform.structured.match ops{{["func.func"]}} in %variant
+      : (!transform.any_op) -> !transform.any_op
+    %batched = transform.apply_registered_pass
+      "iree-codegen-insert-batch-dim-for-batchless-conv" to %functions
+      : (!transform.any_op) -> !transform.any_op
+    %module = "transform.get_parent_op"(%batched) <{{deduplicate, op_name = "builtin.module"}}>
+      : (!transform.any_op) -> !transform.any_op
+    %done = transform.foreach_match in %module
+        {cases} : (!transform.any_op) -> !transform.any_op
+    transform.yield %done : !transform.any_op
+  }}
+}}
+"""
+
+
+def _matcher(name: str, root: ModelRoot, lowering: Lowering) -> str:
+    arguments = ", ".join(f"%arg{at}: {each}" for at, each in enumerate(root.types))
+    text = root.text.replace("\n", "\n      ")
+    return f"""
+  transform.named_sequence {name}(%root: !transform.any_op {{transform.readonly}})
+      -> (!transform.any_op, !transform.any_param) {{
+    %ins, %outs = transform.iree.match.cast_compatible_dag_from_root %root {{
+    ^bb0({arguments}):
+      %result = {text}
+    }} : (!transform.any_op) -> (!transform.any_value, !transform.any_value)
+    %config = transform.param.constant #iree_codegen.compilation_info<
+      lowering_config = {lowering.lowering_config},
+      translation_info = {lowering.translation_info}> -> !transform.any_param
+    transform.yield %root, %config : !transform.any_op, !transform.any_param
+  }}
+"""
 
 
 @dataclass(frozen=True)
@@ -44,7 +152,11 @@ def entry_signature(program: Path, name: str = "") -> Signature:
     """
     module = parse_program(program.read_text(), str(program))
     functions = [view.operation for view in module.body.operations]
-    public = {_name(each): each for each in functions if _is_public(each)}
+    public = {
+        str(each.attributes["sym_name"]).strip('"'): each
+        for each in functions
+        if each.name == "func.func" and _visibility(each) in ("", "public")
+    }
     chosen = {each: function for each, function in public.items() if name in ("", each)}
     if len(chosen) != 1:
         has = ", ".join(public) or "none"
@@ -62,14 +174,9 @@ def entry_signature(program: Path, name: str = "") -> Signature:
         raise UsageError(f"The function {found} of {program} cannot be called: {error}") from error
 
 
-def _is_public(operation: Operation) -> bool:
-    attributes = operation.attributes
-    visibility = str(attributes["sym_visibility"]) if "sym_visibility" in attributes else ""
-    return operation.name == "func.func" and visibility.strip('"') in ("", "public")
-
-
-def _name(function: Operation) -> str:
-    return str(function.attributes["sym_name"]).strip('"')
+def _visibility(function: ir.Operation) -> str:
+    attributes = function.attributes
+    return str(attributes["sym_visibility"]).strip('"') if "sym_visibility" in attributes else ""
 
 
 class WholeModel:
@@ -92,12 +199,20 @@ class WholeModel:
         folder.mkdir(parents=True, exist_ok=True)
 
     def roots(self) -> list[ModelRoot]:
-        """Return the operations that decide how dispatches are tiled.
+        """Return the operations that decide how dispatches are tiled, each once.
+
+        Roots that take more from outside than their operands are left out.
 
         Raises:
             CompileError: IREE cannot compile the program.
         """
-        return read_roots(self.configurations())
+        stage = self.configurations()
+        found: dict[str, ModelRoot] = {}
+        for root in find_roots(read_lowerings(stage)):
+            made = _model_root(operation_text(stage, root))
+            if made is not None:
+                found.setdefault(made.text, made)
+        return list(found.values())
 
     def configurations(self, spec: Path | None = None) -> str:
         """Return the stage ``executable-configurations``; see ``compile``."""

@@ -7,13 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from actiondbg.errors import UsageError
-from actiondbg.kernels.model.configuration import Configuration, Parameter
-from actiondbg.kernels.model.element_type import ElementType
-from actiondbg.kernels.model.operation import Loop, Operation
-from actiondbg.kernels.providers.mlir.lowering import has_bits, split_pipeline
+from actiondbg.kernels.model import Configuration, ElementType, Loop, Operation, Parameter
 from actiondbg.kernels.providers.mlir.schedule import (
     Schedule,
     function_lanes,
+    has_bits,
     has_windows,
     reduces_rows,
 )
@@ -24,6 +22,8 @@ _CHANNELS = 64  # of the input, of which a slice of the filter is added up at a 
 _STRIDED = re.compile(r"affine_map<[^>]*-> \([^)>]*\* \d[^)>]*\+")
 _SCHEDULE = {"tile", "vector", "split_k_slices", "partial"}
 _BF16_LANES = 8  # of a vector register of 128 bits
+_MODULE = "builtin.module("
+_CLOSING = {"{": "}", "(": ")"}
 _PIPELINE = {"pipeline"}
 PARAMETERS = frozenset(_SCHEDULE | _PIPELINE)
 
@@ -55,7 +55,13 @@ def parameters_obstacle(operation: Operation, configuration: Configuration) -> s
             " or pipeline."
         )
     if _PIPELINE & set(parameters):
-        return _pipeline_obstacle(configuration)
+        if _SCHEDULE & set(parameters):
+            return "A configuration has either a pipeline or tile and vector sizes, not both."
+        try:
+            split_pipeline(pipeline_of(configuration))
+        except ValueError as error:
+            return str(error)
+        return None
     if "tile" in parameters and "vector" not in parameters:
         return "A schedule needs the parameter 'vector', with a size for each loop."
     if "vector" in parameters and has_bits(operation.body("%out", "")):
@@ -108,14 +114,34 @@ def _bf16_obstacle(operation: Operation, vector: Sequence[int]) -> str | None:
     return None
 
 
-def _pipeline_obstacle(configuration: Configuration) -> str | None:
-    if _SCHEDULE & set(configuration.parameters):
-        return "A configuration has either a pipeline or tile and vector sizes, not both."
-    try:
-        split_pipeline(pipeline_of(configuration))
-    except ValueError as error:
-        return str(error)
-    return None
+def split_pipeline(pipeline: str) -> list[str]:
+    """Split the text of a pipeline at the commas between passes.
+
+    Raises:
+        ValueError: brackets are unbalanced; the message is a sentence.
+    """
+    passes, expected = [""], ""
+    text = pipeline.strip()
+    if text.startswith(_MODULE) and text.endswith(")"):
+        text = text[len(_MODULE) : -1]
+    for character in text:
+        if character in _CLOSING:
+            expected += _CLOSING[character]
+        elif character in _CLOSING.values():
+            if not expected.endswith(character):
+                break
+            expected = expected[:-1]
+        if character == "," and not expected:
+            passes.append("")
+        else:
+            passes[-1] += character
+    else:
+        if not expected:
+            return [each.strip() for each in passes if each.strip()]
+    raise ValueError(
+        f"The brackets of the pipeline '{pipeline}' are unbalanced: write "
+        "pass{option=value},pass."
+    )
 
 
 def _sizes_obstacle(

@@ -1,4 +1,4 @@
-"""The provider ``mlir``: MLIR's own tools and a C compiler."""
+"""The provider ``mlir``: the tools of MLIR and a C compiler, and the options of their commands."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from pathlib import Path
 
 from actiondbg.kernels.errors import CompileError
 from actiondbg.kernels.execution.kernel import KernelBinary
-from actiondbg.kernels.model.configuration import Configuration, Parameter
-from actiondbg.kernels.model.dispatch import Dispatch
-from actiondbg.kernels.model.element_type import ElementType
-from actiondbg.kernels.model.operation import Operation
-from actiondbg.kernels.model.tensor import Tensor
-from actiondbg.kernels.providers.mlir import lowering
+from actiondbg.kernels.model import (
+    Configuration,
+    Dispatch,
+    ElementType,
+    Operation,
+    Parameter,
+    Tensor,
+)
 from actiondbg.kernels.providers.mlir.predefined import (
     parameters_obstacle,
     pipeline_of,
@@ -23,9 +25,10 @@ from actiondbg.kernels.providers.mlir.predefined import (
     schedule_of,
     schedule_of_choice,
     schedule_space,
+    split_pipeline,
 )
-from actiondbg.kernels.providers.mlir.schedule import ROOT, ScheduleText, root_is_last
-from actiondbg.kernels.providers.mlir.toolchain import find_toolchain
+from actiondbg.kernels.providers.mlir.schedule import ROOT, ScheduleText, has_bits, root_is_last
+from actiondbg.kernels.providers.mlir.toolchain import Toolchain, find_toolchain
 from actiondbg.kernels.providers.provider import (
     CONFIGURED,
     Applied,
@@ -35,6 +38,49 @@ from actiondbg.kernels.providers.provider import (
 )
 from actiondbg.kernels.providers.shared_library import LOADER, SUPPORT, support_source
 from actiondbg.kernels.providers.steps import CompilationSteps
+
+_BUFFERIZE = "--one-shot-bufferize=bufferize-function-boundaries"
+
+# Buffers of tiles are made once, outside of the loops; small ones on the stack.
+_DEALLOCATE = (
+    "--buffer-loop-hoisting",
+    "--promote-buffers-to-stack=max-alloc-size-in-bytes=65536",
+    "--buffer-deallocation-pipeline",
+)
+
+# From buffers, loops and vectors to the dialect LLVM. The first passes change nothing after a
+# configuration that has done their work.
+_TO_LLVM = (
+    "--convert-linalg-to-loops",
+    "--canonicalize",
+    "--cse",
+    "--convert-vector-to-scf",
+    "--lower-affine",
+    "--convert-scf-to-cf",
+    "--expand-strided-metadata",
+    "--lower-affine",
+    "--convert-vector-to-llvm",
+    "--convert-math-to-llvm",
+    # Functions that LLVM lacks, such as erf, as calls of libm for each element of a vector.
+    "--convert-math-to-libm",
+    "--convert-vector-to-llvm",
+    "--finalize-memref-to-llvm",
+    "--convert-func-to-llvm",
+    # Before --arith-expand, whose minima and maxima do not distinguish -0.0 from 0.0.
+    "--convert-arith-to-llvm",
+    "--arith-expand",
+    "--convert-arith-to-llvm",
+    "--convert-index-to-llvm",
+    "--convert-cf-to-llvm",
+    "--convert-ub-to-llvm",
+    "--reconcile-unrealized-casts",
+    "--canonicalize",
+    "--cse",
+)
+_LLC = ("-O3", "-mcpu=native", "-filetype=obj", "-relocation-model=pic")
+
+# What decides the code of every kernel, beside its source.
+IDENTITY = " ".join((_BUFFERIZE, *_DEALLOCATE, *_TO_LLVM, *_LLC))
 
 SCHEDULED = "scheduled.mlir"  # after the step that contains the configuration
 _ELEMENTWISE = re.compile(
@@ -46,6 +92,58 @@ _ELEMENTWISE = re.compile(
 )
 
 
+def pipeline_passes(pipeline: str) -> list[str]:
+    """Return the passes of a pipeline as options of mlir-opt, on buffers.
+
+    Args:
+        pipeline: the text, such as ``convert-linalg-to-loops,canonicalize{max-iterations=2}``, or
+            nested, such as ``cse,func.func(affine-loop-unroll)``; "" for none. One with
+            one-shot-bufferize begins with tensors.
+
+    Raises:
+        ValueError: brackets are unbalanced; the message is a sentence.
+    """
+    passes = split_pipeline(pipeline)
+    bufferizes = "one-shot-bufferize" in pipeline
+    if any("(" in each.partition("{")[0] for each in passes):  # nested
+        first = [] if bufferizes else ["one-shot-bufferize{bufferize-function-boundaries}"]
+        return [f"--pass-pipeline=builtin.module({','.join([*first, *passes])})"]
+    return [*([] if bufferizes else [_BUFFERIZE]), *(f"--{_option(each)}" for each in passes)]
+
+
+def _option(text: str) -> str:
+    name, brace, options = text.partition("{")
+    return f"{name}={options.removesuffix('}')}" if brace else name
+
+
+def to_llvm(scheduled: str, *, reassociate: bool) -> list[str]:
+    """Return the passes that bring a configured function to the dialect LLVM.
+
+    Args:
+        scheduled: the module, which decides whether buffers are left to be deallocated.
+        reassociate: whether the elements of a vector may be added as a tree; else one by one.
+    """
+    allocates = "memref.dealloc" not in scheduled and (
+        "memref.alloc" in scheduled or "tensor.empty" in scheduled
+    )
+    vectors = "--convert-vector-to-llvm"
+    tree = f"{vectors}=reassociate-fp-reductions"
+    passes = [tree if reassociate and each == vectors else each for each in _TO_LLVM]
+    return [_BUFFERIZE, *(_DEALLOCATE if allocates else ()), *passes]
+
+
+def link_options(toolchain: Toolchain) -> list[str]:
+    """Return the options of the C compiler that compiles SUPPORT and links the kernel."""
+    options = ["-shared", "-fPIC", "-O2", SUPPORT, "kernel.o", "-o", "kernel.so"]
+    libraries = ["-Wl,-z,defs", "-Wl,--as-needed", "-lm"]
+    if toolchain.vector_math:
+        libraries.append("-lmvec")
+    if toolchain.runtime is not None:
+        place = [f"-L{toolchain.runtime}", f"-Wl,-rpath,{toolchain.runtime}"]
+        libraries += [*place, "-lmlir_c_runner_utils"]
+    return [*options, *libraries]
+
+
 class MlirProvider(Provider):
     """Compiles with mlir-opt, mlir-translate, llc and cc, for the CPU at hand."""
 
@@ -54,7 +152,7 @@ class MlirProvider(Provider):
 
     def identity(self) -> str:
         support = sha256(support_source("kernel", 1).encode()).hexdigest()[:12]
-        return f"{find_toolchain().identity}; {lowering.IDENTITY}; {support}"
+        return f"{find_toolchain().identity}; {IDENTITY}; {support}"
 
     def default(self, operation: Operation) -> Configuration:
         return Configuration(self.name, "mlir_default")
@@ -80,11 +178,16 @@ class MlirProvider(Provider):
         """Return the command that applies the configuration, on which a bisection can run."""
         operation, configuration = dispatch.operation, dispatch.configuration
         if schedule_of(configuration) is not None:
-            passes = lowering.schedule_passes(operation.name)
+            # They interpret the schedule of the module, and remove it.
+            passes = ["--transform-interpreter", f"--symbol-privatize=exclude={operation.name}"]
+            passes.append("--symbol-dce")
         elif configuration.parameters:
-            passes = lowering.pipeline_passes(pipeline_of(configuration))
+            passes = pipeline_passes(pipeline_of(configuration))
         else:
-            passes = lowering.default_passes(operation.body("%out", ""))
+            # Operations on tensors of bits are fused, such that none of them are stored: MLIR 22
+            # cannot lower that (an assertion fails).
+            fuses = has_bits(operation.body("%out", ""))
+            passes = [*(["--linalg-fuse-elementwise-ops"] if fuses else []), _BUFFERIZE]
         argv = [str(find_toolchain().mlir_opt), CONFIGURED, *passes, "-o", SCHEDULED]
         return ConfiguredStep(argv, Path(SCHEDULED))
 
@@ -103,15 +206,16 @@ class MlirProvider(Provider):
             (folder / SUPPORT).write_text(support_source(symbol, len(inputs) + 1))
         text = "" if steps.dry_run else (folder / scheduled).read_text()
         reassociate = schedule_of(dispatch.configuration) is not None
-        passes = lowering.to_llvm(text, reassociate=reassociate)
+        passes = to_llvm(text, reassociate=reassociate)
         lower = [*passes, "-o", "llvm.mlir"]
         steps.run("mlir-opt", [str(tools.mlir_opt), str(scheduled), *lower])
         translate = ["--mlir-to-llvmir", "llvm.mlir", "-o", "kernel.ll"]
         steps.run("mlir-translate", [str(tools.mlir_translate), *translate])
-        steps.run(
-            "llc", [str(tools.llc), *lowering.llc_options(tools), "kernel.ll", "-o", "kernel.o"]
-        )
-        steps.run("cc", [str(tools.cc), *lowering.link_options(tools)])
+        options = [*_LLC, f"-mtriple={tools.triple}"]
+        if tools.vector_math:  # LLVM takes the names of vector functions from the triple
+            options.append("-vector-library=LIBMVEC")
+        steps.run("llc", [str(tools.llc), *options, "kernel.ll", "-o", "kernel.o"])
+        steps.run("cc", [str(tools.cc), *link_options(tools)])
         binary = KernelBinary(LOADER, (folder / "kernel.so").absolute(), symbol, inputs, result)
         if steps.dry_run:
             return CompiledKernel(binary, binary, "unknown")

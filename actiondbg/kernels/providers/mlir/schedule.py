@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from actiondbg.kernels.model.configuration import Configuration, Parameter
-from actiondbg.kernels.model.operation import Loop, Operation
+from actiondbg.kernels.model import Configuration, Loop, Operation, Parameter
 from actiondbg.kernels.providers.mlir.toolchain import Toolchain
 
 ROOT = "kernel_root"  # the attribute of the root operation, until a schedule replaced it
@@ -94,21 +93,35 @@ class ScheduleText:
     def write(self) -> str:
         ranks = self._ranks()
         if self._schedule.split_k_slices > 1:
-            self._split_reduction()
+            # Into slices: a new parallel loop, the first one.
+            split = self._value()
+            self._add(
+                f"{split}:4 = transform.structured.split_reduction {self._root()} "
+                f"{{split_factor = {self._schedule.split_k_slices}, insert_split_dimension = 0}} : "
+                f"({_OP}) -> ({', '.join([_OP] * 4)})",
+                f'transform.annotate {split}#2 "{ROOT}" : {_OP}',
+            )
         elif self._unit_windows:
-            self._generalize()
+            general = self._value()
+            self._add(
+                f"{general} = transform.structured.generalize {self._root()} : ({_OP}) -> {_OP}",
+                f'transform.annotate {general} "{ROOT}" : {_OP}',
+            )
         self._mark(ranks)
         self._tile_for_caches()
         self._tile_others(ranks)
         self._tile_for_registers()
         widths = self._tile_remainders()
         self._vectorize()
-        self._bufferize()
         self._lower_vectors()
         body = "".join(f"  {line}\n" for line in self._lines)
         matchers = "".join(
             [_matcher(f"{rank}_loops", "rank %structured", rank, rank) for rank in ranks]
-            + [_row_matcher(rank) for rank in ranks if self._reduces_rows]
+            + [
+                _matcher(f"{rank}_loops_of_rows", "rank %structured", rank, rank + _OF_ROWS, rank)
+                for rank in ranks
+                if self._reduces_rows
+            ]
             + [
                 _matcher(f"{width}_columns", f"dim %structured[{self._columns()}]", width, _DONE)
                 for width in widths
@@ -117,23 +130,6 @@ class ScheduleText:
         return (
             f"{matchers}transform.named_sequence @__transform_main(%module: {_OP} "
             f"{{transform.consumed}}) {{\n{body}  transform.yield\n}}\n"
-        )
-
-    def _split_reduction(self) -> None:
-        """Split the first reduction into slices: a new parallel loop, the first one."""
-        split = self._value()
-        self._add(
-            f"{split}:4 = transform.structured.split_reduction {self._root()} "
-            f"{{split_factor = {self._schedule.split_k_slices}, insert_split_dimension = 0}} : "
-            f"({_OP}) -> ({', '.join([_OP] * 4)})",
-            f'transform.annotate {split}#2 "{ROOT}" : {_OP}',
-        )
-
-    def _generalize(self) -> None:
-        general = self._value()
-        self._add(
-            f"{general} = transform.structured.generalize {self._root()} : ({_OP}) -> {_OP}",
-            f'transform.annotate {general} "{ROOT}" : {_OP}',
         )
 
     def _loops(self) -> list[tuple[Loop, int, int]]:
@@ -350,14 +346,13 @@ class ScheduleText:
         )
         self._apply(functions, "canonicalization")
 
-    def _bufferize(self) -> None:
+    def _lower_vectors(self) -> None:
+        """Bufferize, and lower the vectors, which are then of memory."""
         self._add(
             f"transform.bufferization.eliminate_empty_tensors {self._module} : {_OP}",
             "%bufferized = transform.bufferization.one_shot_bufferize layout{IdentityLayoutMap} "
             f"{self._module} {{bufferize_function_boundaries = true}} : ({_OP}) -> {_OP}",
         )
-
-    def _lower_vectors(self) -> None:
         functions = self._match('ops{["func.func"]}', "%bufferized")
         self._add(f"transform.apply_cse to {functions} : {_OP}")
         self._apply(functions, "canonicalization")
@@ -434,18 +429,21 @@ def has_windows(body: str) -> bool:
     )
 
 
-def _row_matcher(rank: int) -> str:
-    """Return sequences that mark the operations whose last loop, of so many, is a reduction."""
-    text = _matcher(f"{rank}_loops_of_rows", "rank %structured", rank, rank + _OF_ROWS)
-    condition = (
-        f"    transform.match.structured.dim %structured[{rank - 1}] {{reduction}} : {_OP}\n"
-    )
-    place = "    transform.match.structured.yield"
-    return text.replace(place, condition + place, 1)
+def has_bits(body: str) -> bool:
+    """Return whether there are tensors of i1.
+
+    MLIR stores the elements of a vector of i1 as bits, and single ones as bytes.
+    """
+    return "xi1>" in body
 
 
-def _matcher(name: str, size: str, expected: int, mark: int) -> str:
-    """Return sequences that mark the structured operations of which a size is the expected one."""
+def _matcher(name: str, size: str, expected: int, mark: int, row: int = 0) -> str:
+    """Return sequences that mark the structured operations of which a size is the expected one.
+
+    Args:
+        row: the loop that has to be a reduction, too, from 1; 0 for none.
+    """
+    reduction = f"transform.match.structured.dim %structured[{row - 1}] {{reduction}} : {_OP}"
     lines = [
         f"transform.named_sequence private @has_{name}"
         f"(%operation: {_OP} {{transform.readonly}}) -> {_OP} {{",
@@ -455,6 +453,7 @@ def _matcher(name: str, size: str, expected: int, mark: int) -> str:
         f"    %size = transform.match.structured.{size} : ({_OP}) -> {_PARAMETER}",
         f"    %expected = transform.param.constant {expected} : i64 -> {_PARAMETER}",
         f"    transform.match.param.cmpi eq %size, %expected : {_PARAMETER}",
+        *([f"    {reduction}"] if row else []),
         f"    transform.match.structured.yield %structured : {_OP}",
         "  }",
         f"  transform.yield %matched : {_OP}",

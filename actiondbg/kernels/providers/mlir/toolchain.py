@@ -103,7 +103,12 @@ def find_toolchain() -> Toolchain:
         )
     listing = _output(llc, "--version")
     version = _version(listing)
-    features = _features()
+    try:
+        information = _CPU_INFORMATION.read_text()
+    except OSError:  # a system that does not list the features of the CPU
+        information = ""
+    listed = "".join(re.findall(r"(?m)^(?:flags|Features)\s*:.*", information))
+    features = set(re.findall(r"\w+", listed))
     for tool in (mlir_opt, mlir_translate):
         other = _version(_output(tool, "--version"))
         if other != version:
@@ -111,6 +116,9 @@ def find_toolchain() -> Toolchain:
                 f"The provider mlir needs tools of one version, but {str(tool)!r} is of LLVM "
                 f"{other} and {str(llc)!r} of LLVM {version}: {_INSTALL}."
             )
+    libraries, name = mlir_opt.resolve().parent.parent / "lib", "libmvec.so"
+    # The compiler prints the name alone if it does not find the file.
+    has_libmvec = _output(Path(cc), f"-print-file-name={name}").strip() != name
     return Toolchain(
         mlir_opt,
         mlir_translate,
@@ -120,8 +128,9 @@ def find_toolchain() -> Toolchain:
         _field(listing, "Default target"),
         _field(listing, "Host CPU"),
         next((bits for feature, bits in _VECTOR_BITS if feature in features), 128),
-        _runtime(mlir_opt),
-        _has_vector_math(Path(cc), features),
+        libraries if (libraries / "libmlir_c_runner_utils.so").exists() else None,
+        # The CPU has to run all functions that llc may call.
+        has_libmvec and ("sse2" not in features or "avx2" in features),
     )
 
 
@@ -178,25 +187,3 @@ def _field(listing: str, name: str) -> str:
     if found is None:
         raise ProviderMissing(f"llc --version prints no '{name}': {_INSTALL}.")
     return found[1]
-
-
-def _features() -> set[str]:
-    """Return the features of the CPU, by their names in Linux; none where it does not list them."""
-    try:
-        text = _CPU_INFORMATION.read_text()
-    except OSError:
-        return set()
-    return set(re.findall(r"\w+", "".join(re.findall(r"(?m)^(?:flags|Features)\s*:.*", text))))
-
-
-def _runtime(mlir_opt: Path) -> Path | None:
-    name = "libmlir_c_runner_utils.so"
-    directory = mlir_opt.resolve().parent.parent / "lib"
-    return directory if (directory / name).exists() else None
-
-
-def _has_vector_math(cc: Path, features: set[str]) -> bool:
-    """Return whether glibc's libmvec is there, and the CPU runs all functions that llc may call."""
-    name = "libmvec.so"
-    found = _output(cc, f"-print-file-name={name}").strip() != name  # else the name alone
-    return found and ("sse2" not in features or "avx2" in features)

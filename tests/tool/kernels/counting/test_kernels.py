@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from actiondbg.kernels.counting.calls import read_calls
+from actiondbg.kernels.counting.measurement import read_calls
 from actiondbg.kernels.counting.program import count_calls, counting_library
 from actiondbg.statistics.event_probe import try_event
 from actiondbg.statistics.events import KNOWN

@@ -12,12 +12,15 @@ from actiondbg.commands.render.kernels.culprits import (
     triage_object,
     triage_text,
 )
-from actiondbg.kernels.bisection.culprit import BisectedKernel, KernelCulprit, triage
-from actiondbg.kernels.bisection.row_bisector import can_be_bisected
-from actiondbg.kernels.model.configuration import Configuration
-from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.bisection.dispatch_bisection import (
+    BisectedKernel,
+    KernelCulprit,
+    can_be_bisected,
+    triage,
+)
+from actiondbg.kernels.model import Configuration, Dispatch
 from actiondbg.kernels.operations.matmul import Matmul
-from actiondbg.kernels.results.row import Row, Verdict, Verification
+from actiondbg.kernels.results.entry import Row, Verdict, Verification
 
 PASS = KernelCulprit(
     "found",

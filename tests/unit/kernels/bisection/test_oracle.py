@@ -12,12 +12,11 @@ from actiondbg.kernels.bisection.dispatch_bisection import bisect_dispatch
 from actiondbg.kernels.bisection.oracle import KernelJudge, WrongKernel, read_kernel, write_kernel
 from actiondbg.kernels.errors import CompileError
 from actiondbg.kernels.execution.kernel import KernelBinary
-from actiondbg.kernels.model.configuration import Configuration
-from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.model import Configuration, Dispatch
 from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.providers.provider import CompiledKernel, ConfiguredStep
 from actiondbg.kernels.providers.steps import CompilationSteps
-from actiondbg.kernels.results.row import Verdict, Verification
+from actiondbg.kernels.results.entry import Verdict, Verification
 from tests.fakes.kernels.tuned_provider import TunedProvider
 
 DISPATCH = Dispatch(Matmul(4, 8, 16), Configuration("mlir", "mlir_tile", {"tile": [4, 8, 0]}))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from actiondbg.kernels.bisection.culprit import BisectedKernel, KernelCulprit, triage
-from actiondbg.kernels.model.configuration import Configuration
-from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.bisection.dispatch_bisection import BisectedKernel, KernelCulprit, triage
+from actiondbg.kernels.model import Configuration, Dispatch
 from actiondbg.kernels.operations.matmul import Matmul
-from actiondbg.kernels.results.row import Verdict
+from actiondbg.kernels.results.entry import Verdict
 
 
 def wrong(

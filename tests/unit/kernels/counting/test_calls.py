@@ -8,9 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from actiondbg.kernels.counting.calls import CountsUnreadable, Function, has_counts, read_calls
-from actiondbg.kernels.counting.csv_files import COLUMNS, write_csv_files
-from actiondbg.kernels.counting.measurement import nodes_of_cpus
+from actiondbg.kernels.counting.measurement import (
+    COLUMNS,
+    CountsUnreadable,
+    Function,
+    has_counts,
+    nodes_of_cpus,
+    read_calls,
+    write_csv_files,
+)
 from actiondbg.lineage.profiles import read_profile
 from tests.fakes.counts import write_process, write_thread
 

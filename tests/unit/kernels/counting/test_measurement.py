@@ -8,8 +8,13 @@ from pathlib import Path
 import pytest
 
 from actiondbg.commands.render.kernels.counts import counts_text
-from actiondbg.kernels.counting.calls import Calls, read_calls
-from actiondbg.kernels.counting.measurement import CallSelection, NothingCounted, cost_of
+from actiondbg.kernels.counting.measurement import (
+    Calls,
+    CallSelection,
+    NothingCounted,
+    cost_of,
+    read_calls,
+)
 from actiondbg.statistics.event_probe import choose_available, try_event
 from actiondbg.statistics.events import KNOWN
 from tests.elements import some

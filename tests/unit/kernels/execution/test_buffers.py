@@ -10,11 +10,9 @@ import re
 import numpy
 import pytest
 
-from actiondbg.kernels.execution.buffers import GuardedBuffer, poison, unwritten
-from actiondbg.kernels.execution.messages import Reply, decode_reply
-from actiondbg.kernels.execution.shared_arrays import receive, share
-from actiondbg.kernels.model.element_type import ElementType
-from actiondbg.kernels.model.tensor import Tensor
+from actiondbg.kernels.execution.buffers import GuardedBuffer, poison, receive, share, unwritten
+from actiondbg.kernels.execution.kernel import Reply, decode_reply
+from actiondbg.kernels.model import ElementType, Tensor
 from tests.elements import some
 
 _TYPES = [pytest.param(each, id=each.value) for each in ElementType]

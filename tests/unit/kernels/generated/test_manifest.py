@@ -8,10 +8,8 @@ from pathlib import Path
 import pytest
 
 from actiondbg.errors import ActiondbgError
-from actiondbg.kernels.generated.manifest import add_to_manifest, read_manifest
-from actiondbg.kernels.model.configuration import Configuration
-from actiondbg.kernels.model.dispatch import Dispatch
-from actiondbg.kernels.model.element_type import ElementType
+from actiondbg.kernels.generated import add_to_manifest, read_manifest
+from actiondbg.kernels.model import Configuration, Dispatch, ElementType
 from actiondbg.kernels.operations.matmul import Matmul
 
 _TILED = Configuration("mlir", "mlir_tile_8x8", {"tile": [8, 8], "unroll": True, "cpu": "any"})

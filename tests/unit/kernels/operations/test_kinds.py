@@ -10,18 +10,12 @@ import numpy as np
 import pytest
 
 from actiondbg.errors import UsageError
-from actiondbg.kernels.generated.manifest import add_to_manifest, read_manifest
-from actiondbg.kernels.model.configuration import Configuration
-from actiondbg.kernels.model.dispatch import Dispatch
-from actiondbg.kernels.model.element_type import ElementType
-from actiondbg.kernels.model.operation import Operation
-from actiondbg.kernels.operations.convolution import Conv2d, DepthwiseConv2d
-from actiondbg.kernels.operations.elementwise import Elementwise
-from actiondbg.kernels.operations.matmul import BatchMatmul, Matmul, MatmulBiasRelu
-from actiondbg.kernels.operations.matmul_softmax import MatmulSoftmax
-from actiondbg.kernels.operations.pooling import Pooling
-from actiondbg.kernels.operations.reduction import Reduction
+from actiondbg.kernels.generated import add_to_manifest, read_manifest
+from actiondbg.kernels.model import Configuration, Dispatch, ElementType, Operation
+from actiondbg.kernels.operations.generic import Elementwise, Reduction
+from actiondbg.kernels.operations.matmul import BatchMatmul, Matmul, MatmulBiasRelu, MatmulSoftmax
 from actiondbg.kernels.operations.registry import find_kind, kind_names
+from actiondbg.kernels.operations.windowed import Conv2d, DepthwiseConv2d, Pooling
 from tests.fakes.kernels.operations import BF16, F16, F32, I8, I32, OPERATIONS
 
 _EACH = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda each: each.name)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from actiondbg.errors import UsageError
-from actiondbg.kernels.operations.convolution import Conv2d
 from actiondbg.kernels.operations.matmul import Matmul
+from actiondbg.kernels.operations.windowed import Conv2d
 from actiondbg.kernels.problems.problem import parse_range, problem_operations
 from tests.fakes.kernels.operations import F16, F32, I8, I32
 

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from actiondbg.errors import ActiondbgError, UsageError
-from actiondbg.kernels.operations.convolution import Conv2d
-from actiondbg.kernels.operations.elementwise import Elementwise
+from actiondbg.kernels.operations.generic import Elementwise, Reduction
 from actiondbg.kernels.operations.matmul import Matmul
-from actiondbg.kernels.operations.reduction import Reduction
-from actiondbg.kernels.problems.problem_file import read_problems
+from actiondbg.kernels.operations.windowed import Conv2d
+from actiondbg.kernels.problems.problem import read_problems
 from tests.fakes.kernels.operations import F16, F32, I8, I32
 
 

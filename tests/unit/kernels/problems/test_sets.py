@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from actiondbg.errors import UsageError
-from actiondbg.kernels.operations.convolution import Conv2d
 from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.operations.registry import kind_names
-from actiondbg.kernels.problems.sets import SETS, load_set
+from actiondbg.kernels.operations.windowed import Conv2d
+from actiondbg.kernels.problems.problem import SETS, load_set
 from tests.elements import some
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from actiondbg.kernels.errors import PeaksUnknown
-from actiondbg.kernels.model.element_type import ElementType
+from actiondbg.kernels.model import ElementType
 from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.profiling import peaks
 from actiondbg.kernels.profiling.peaks import Level, MachinePeaks, machine_peaks, parse_peaks

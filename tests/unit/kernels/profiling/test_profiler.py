@@ -8,14 +8,12 @@ from pathlib import Path
 import pytest
 
 from actiondbg.kernels.execution.kernel import KernelBinary
-from actiondbg.kernels.model.configuration import Configuration
-from actiondbg.kernels.model.dispatch import Dispatch
-from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.model import Configuration, Dispatch, Operation
 from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.profiling.peaks import Level, MachinePeaks
 from actiondbg.kernels.profiling.profiler import ENOUGH_SECONDS, Kernel, Profiler, calibrated_calls
 from actiondbg.kernels.providers.provider import CompiledKernel
-from actiondbg.kernels.results.row import Profile
+from actiondbg.kernels.results.entry import Profile
 from actiondbg.statistics.events import KNOWN
 from tests.fakes.kernels.timed_kernel import FakeTimedKernel
 

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from actiondbg.errors import ActiondbgError, UsageError
-from actiondbg.kernels.generated.manifest import add_to_manifest, read_manifest
-from actiondbg.kernels.model.configuration import Configuration
-from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.generated import add_to_manifest, read_manifest
+from actiondbg.kernels.model import Configuration, Dispatch
 from actiondbg.kernels.problems.program_file import cut_program, operations_of
 from actiondbg.kernels.programs.model_operation import ModelOperation
 from tests.elements import some

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from actiondbg.kernels.errors import Unsupported
-from actiondbg.kernels.model.element_type import ElementType
-from actiondbg.kernels.model.operation import Operation, Reference
+from actiondbg.kernels.model import ElementType, Operation, Reference
 from tests.fakes.kernels.operations import OPERATIONS
 
 pytest.importorskip("mlir.ir")

@@ -11,7 +11,7 @@ import pytest
 
 from actiondbg.errors import UsageError
 from actiondbg.kernels.errors import Unsupported
-from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.model import Operation
 from actiondbg.kernels.verification.comparison import compare
 from actiondbg.kernels.verification.expectation import expected_results
 from tests.elements import some
@@ -19,9 +19,9 @@ from tests.elements import some
 pytest.importorskip("mlir.ir")
 pytest.importorskip("ml_dtypes")
 
-from actiondbg.kernels.programs.bindings import parse_program
 from actiondbg.kernels.programs.extraction import cut
 from actiondbg.kernels.programs.interpretation import interpret
+from actiondbg.kernels.programs.structured_operation import parse_program
 
 _IDENTITY = "affine_map<(d0, d1) -> (d0, d1)>"
 _ROWS = "affine_map<(d0, d1) -> (d0)>"

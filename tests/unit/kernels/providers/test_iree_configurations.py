@@ -7,11 +7,10 @@ from dataclasses import replace
 import pytest
 
 from actiondbg.errors import UsageError
-from actiondbg.kernels.model.configuration import Configuration, Parameter
-from actiondbg.kernels.model.dispatch import Dispatch
-from actiondbg.kernels.model.element_type import ElementType
-from actiondbg.kernels.operations.convolution import Conv2d
+from actiondbg.kernels.model import Configuration, Dispatch, ElementType, Parameter
 from actiondbg.kernels.operations.matmul import Matmul
+from actiondbg.kernels.operations.windowed import Conv2d
+from actiondbg.kernels.providers.iree.catalog import find_obstacle
 from actiondbg.kernels.providers.iree.configurations import (
     LEVELS,
     MATMUL_PIPELINE,
@@ -20,15 +19,14 @@ from actiondbg.kernels.providers.iree.configurations import (
     lowering_of,
     tiled,
 )
-from actiondbg.kernels.providers.iree.obstacles import find_obstacle
-from actiondbg.kernels.providers.iree.root import root_loops
-from actiondbg.kernels.providers.iree.target import Target, make_target
 from actiondbg.kernels.providers.iree.tiling import (
     Tiling,
     convolution_tilings,
     matmul_tiling,
     matmul_tilings,
+    root_loops,
 )
+from actiondbg.kernels.providers.iree.toolchain import Target, make_target
 from actiondbg.kernels.providers.provider import ProviderSettings
 from actiondbg.kernels.providers.registry import make_provider
 from tests.elements import some
@@ -168,7 +166,7 @@ def test_gpus_have_the_tiles_of_the_dispatch_profiler() -> None:
 
 
 def test_a_vector_that_iree_refuses_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("actiondbg.kernels.providers.iree.obstacles.vector_bytes", lambda: 32)
+    monkeypatch.setattr("actiondbg.kernels.providers.iree.catalog.vector_bytes", lambda: 32)
 
     sizes: dict[str, Parameter] = {"vector_common_parallel": [64, 64, 0]}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from actiondbg.kernels.providers.iree.lowering import (
+from actiondbg.kernels.providers.iree.configurations import (
     Lowering,
     find_root,
     read_lowerings,

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from actiondbg.errors import UsageError
-from actiondbg.kernels.model.configuration import Configuration, Parameter
+from actiondbg.kernels.model import Configuration, Parameter
+from actiondbg.kernels.operations.generic import Reduction
 from actiondbg.kernels.operations.matmul import Matmul
-from actiondbg.kernels.operations.reduction import Reduction
-from actiondbg.kernels.providers.mlir.lowering import pipeline_passes
 from actiondbg.kernels.providers.mlir.predefined import (
     parameters_obstacle,
     predefined_schedules,
     schedule_of_choice,
 )
+from actiondbg.kernels.providers.mlir.provider import pipeline_passes
 from actiondbg.kernels.providers.mlir.toolchain import find_toolchain
 from tests.elements import some
 from tests.fakes.kernels.operations import BF16

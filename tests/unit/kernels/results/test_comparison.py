@@ -11,8 +11,7 @@ import pytest
 from actiondbg import cli
 from actiondbg.kernels.results.comparison import Change, compare
 from actiondbg.kernels.results.csv_file import to_csv
-from actiondbg.kernels.results.entry import Entry, entry_of
-from actiondbg.kernels.results.row import Verdict, Verification
+from actiondbg.kernels.results.entry import Entry, Verdict, Verification, entry_of
 from tests.fakes.kernels.rows import FAST, WRONG
 
 

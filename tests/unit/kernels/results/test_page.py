@@ -7,9 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from actiondbg.kernels.results.entry import entries_of, entry_of
-from actiondbg.kernels.results.page import to_html
+from actiondbg.kernels.results.page import roofline_svg, to_html
 from actiondbg.kernels.results.report_files import ReportFiles
-from actiondbg.kernels.results.roofline import roofline_svg
 from tests.fakes.kernels.rows import BROKEN, FAST, ROWS, WRONG
 
 

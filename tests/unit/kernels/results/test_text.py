@@ -8,7 +8,7 @@ import pytest
 
 from actiondbg.commands.render.kernels.rows import block_lines, report_lines
 from actiondbg.kernels.results.entry import entries_of, entry_of
-from actiondbg.kernels.results.markdown import to_markdown
+from actiondbg.kernels.results.report_files import to_markdown
 from actiondbg.kernels.results.words import bandwidth, digits, notes
 from tests.fakes.kernels.rows import FAST, ONLY_COMPILED, ROWS, WRONG
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from actiondbg.commands.render.kernels.rows import report_lines, report_object
-from actiondbg.kernels.results.entry import Entry
-from actiondbg.kernels.results.markdown import to_markdown
+from actiondbg.kernels.results.entry import Entry, Verification
 from actiondbg.kernels.results.page import to_html
-from actiondbg.kernels.results.row import Verification
-from actiondbg.kernels.results.weights import model_weights
+from actiondbg.kernels.results.report_files import to_markdown
+from actiondbg.kernels.results.words import model_weights
 
 _RIGHT = Verification("SUCCESS")
 

@@ -11,8 +11,7 @@ import pytest
 
 from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.kernels.errors import KernelError
-from actiondbg.kernels.model.configuration import Configuration
-from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.model import Configuration, Dispatch
 from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.search import samplers
 from actiondbg.kernels.search.search import (
@@ -20,8 +19,8 @@ from actiondbg.kernels.search.search import (
     SearchProgress,
     SearchResult,
     SearchSettings,
+    SearchTrial,
 )
-from actiondbg.kernels.search.trial import SearchTrial
 from tests.fakes.kernels.tuned_provider import FASTEST, KnownTimes, TunedProvider
 
 OPERATION = Matmul(64, 64, 64)

@@ -14,11 +14,16 @@ from actiondbg.commands.render.kernels.search import (
     search_object,
     search_text,
 )
-from actiondbg.kernels.model.configuration import Configuration
+from actiondbg.kernels.model import Configuration
 from actiondbg.kernels.operations.matmul import Matmul
-from actiondbg.kernels.results.row import Profile
-from actiondbg.kernels.search.search import Finalist, Origin, SearchProgress, SearchResult
-from actiondbg.kernels.search.trial import SearchTrial
+from actiondbg.kernels.results.entry import Profile
+from actiondbg.kernels.search.search import (
+    Finalist,
+    Origin,
+    SearchProgress,
+    SearchResult,
+    SearchTrial,
+)
 
 OPERATION = Matmul(64, 64, 64)
 

@@ -7,16 +7,13 @@ from pathlib import Path
 import pytest
 
 from actiondbg.kernels.execution.kernel import KernelBinary
-from actiondbg.kernels.generated.compiled_state import CompiledState
-from actiondbg.kernels.generated.layout import GeneratedFolder
-from actiondbg.kernels.generated.manifest import add_to_manifest
-from actiondbg.kernels.model.configuration import Configuration
-from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.generated import CompiledState, GeneratedFolder, add_to_manifest
+from actiondbg.kernels.model import Configuration, Dispatch
 from actiondbg.kernels.operations.matmul import Matmul
+from actiondbg.kernels.profiling.profiler import remeasure
 from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.results.comparison import Change, compare
 from actiondbg.kernels.results.entry import Entry
-from actiondbg.kernels.sweep.remeasurement import remeasure
 from tests.fakes.kernels.timed_kernel import FakeTimedKernel
 
 _OPERATION = Matmul(8, 8, 8)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from actiondbg.errors import UsageError
-from actiondbg.kernels.model.configuration import Configuration
-from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.model import Configuration, Dispatch
 from actiondbg.kernels.operations.matmul import Matmul
-from actiondbg.kernels.sweep.selection import DispatchFilter
+from actiondbg.kernels.sweep.generation import DispatchFilter
 
 _DISPATCHES = [
     Dispatch(Matmul(size, 64, 64), Configuration(provider, f"{provider}_tile_{tile}"))

@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from actiondbg.kernels.bisection.row_bisector import RowBisector
-from actiondbg.kernels.generated.layout import GeneratedFolder
-from actiondbg.kernels.generated.manifest import read_manifest
-from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.bisection.dispatch_bisection import RowBisector
+from actiondbg.kernels.generated import GeneratedFolder, read_manifest
+from actiondbg.kernels.model import Dispatch
 from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.profiling.profiler import Kernel, Measured, Profiler
 from actiondbg.kernels.providers.provider import CompiledKernel
-from actiondbg.kernels.results.row import Profile, Row, Verification
+from actiondbg.kernels.results.entry import Profile, Row, Verification
 from actiondbg.kernels.sweep.compilation import DispatchCompiler
 from actiondbg.kernels.sweep.generation import plan_dispatches, write_dispatches
 from actiondbg.kernels.sweep.settings import SweepSettings

@@ -8,11 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from actiondbg.commands.render.kernels.tuning import tuning_text
-from actiondbg.kernels.model.element_type import ElementType
-from actiondbg.kernels.model.tensor import Tensor
-from actiondbg.kernels.results.weights import ModelWeights
-from actiondbg.kernels.tuning.tuner import Agreement, TuningResult, WholeTimes, program_operands
+from actiondbg.commands.render.kernels.search import tuning_text
+from actiondbg.kernels.model import ElementType, Tensor
+from actiondbg.kernels.results.words import ModelWeights
+from actiondbg.kernels.tuning import Agreement, TuningResult, WholeTimes, program_operands
 
 RESULT = TuningResult(
     ModelWeights((), 0),

@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 from actiondbg.kernels.execution.buffers import poison
-from actiondbg.kernels.verification.comparison import compare
-from actiondbg.kernels.verification.error_map import error_map
-from actiondbg.kernels.verification.error_pattern import error_pattern
+from actiondbg.kernels.verification.comparison import compare, error_map, error_pattern
 from actiondbg.kernels.verification.expectation import Expectation
 
 

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 from actiondbg.kernels.errors import KernelError
-from actiondbg.kernels.generated.layout import GeneratedFolder
-from actiondbg.kernels.model.element_type import ElementType
-from actiondbg.kernels.model.operation import Operation, Reference
-from actiondbg.kernels.operations.matmul import Matmul
-from actiondbg.kernels.operations.matmul_softmax import MatmulSoftmax
-from actiondbg.kernels.verification.expectation import expectation_of, expected_result
-from actiondbg.kernels.verification.reference_cache import ReferenceCache
+from actiondbg.kernels.generated import GeneratedFolder
+from actiondbg.kernels.model import ElementType, Operation, Reference
+from actiondbg.kernels.operations.matmul import Matmul, MatmulSoftmax
+from actiondbg.kernels.verification.expectation import (
+    ReferenceCache,
+    expectation_of,
+    expected_result,
+)
 from actiondbg.kernels.verification.reference_providers import find_reference_provider
 from tests.elements import some
 

@@ -10,14 +10,10 @@ import numpy as np
 import pytest
 
 from actiondbg.kernels.execution.buffers import poison
-from actiondbg.kernels.model.element_type import ElementType
-from actiondbg.kernels.model.operation import Operation
-from actiondbg.kernels.operations.convolution import Conv2d, DepthwiseConv2d
-from actiondbg.kernels.operations.elementwise import Elementwise
-from actiondbg.kernels.operations.matmul import BatchMatmul, Matmul, MatmulBiasRelu
-from actiondbg.kernels.operations.matmul_softmax import MatmulSoftmax
-from actiondbg.kernels.operations.pooling import Pooling
-from actiondbg.kernels.operations.reduction import Reduction
+from actiondbg.kernels.model import ElementType, Operation
+from actiondbg.kernels.operations.generic import Elementwise, Reduction
+from actiondbg.kernels.operations.matmul import BatchMatmul, Matmul, MatmulBiasRelu, MatmulSoftmax
+from actiondbg.kernels.operations.windowed import Conv2d, DepthwiseConv2d, Pooling
 from actiondbg.kernels.verification.comparison import compare
 from actiondbg.kernels.verification.expectation import Expectation, expected_results
 from tests.elements import some

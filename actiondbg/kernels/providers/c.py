@@ -12,9 +12,7 @@ from typing import ClassVar
 
 from actiondbg.kernels.errors import ProviderMissing, Unsupported
 from actiondbg.kernels.execution.kernel import KernelBinary
-from actiondbg.kernels.model.configuration import Configuration
-from actiondbg.kernels.model.dispatch import Dispatch
-from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.model import Configuration, Dispatch, Operation
 from actiondbg.kernels.programs.loop_nests import HEADER, loop_nests
 from actiondbg.kernels.providers.provider import CompiledKernel, Provider
 from actiondbg.kernels.providers.shared_library import LOADER, SUPPORT, support_source

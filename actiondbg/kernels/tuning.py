@@ -9,33 +9,30 @@ from functools import partial
 from math import ceil, prod, sqrt
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
 
 from actiondbg.errors import UsageError
 from actiondbg.kernels.execution.kernel import KernelBinary
 from actiondbg.kernels.execution.kernel_process import KernelProcess
 from actiondbg.kernels.kernels import Kernels
-from actiondbg.kernels.model.configuration import Configuration
-from actiondbg.kernels.model.dispatch import Dispatch
-from actiondbg.kernels.model.element_type import ElementType
-from actiondbg.kernels.model.operation import Operation
-from actiondbg.kernels.model.tensor import Tensor
+from actiondbg.kernels.model import Configuration, Dispatch, ElementType, Operation, Tensor
+from actiondbg.kernels.packages import np
 from actiondbg.kernels.problems.program_file import operations_of
 from actiondbg.kernels.profiling.profiler import StartKernel, calibrated_calls
 from actiondbg.kernels.providers.iree.configurations import PROVIDER, lowering_of
-from actiondbg.kernels.providers.iree.model_roots import ModelRoot, RootKey, root_key
-from actiondbg.kernels.providers.iree.tuning_spec import tuning_spec
-from actiondbg.kernels.providers.iree.whole_model import WholeModel
+from actiondbg.kernels.providers.iree.whole_model import (
+    ModelRoot,
+    RootKey,
+    WholeModel,
+    root_key,
+    tuning_spec,
+)
 from actiondbg.kernels.results.entry import entries_of
-from actiondbg.kernels.results.weights import ModelWeights, Weight, model_weights
+from actiondbg.kernels.results.words import ModelWeights, Weight, model_weights
 from actiondbg.kernels.search.api import search
 from actiondbg.kernels.search.search import Finalist, SearchProgress, SearchResult
 from actiondbg.kernels.sweep.settings import SweepSettings
 from actiondbg.kernels.sweep.sweep import Report
 from actiondbg.support.atomic_write import write_whole
-
-if TYPE_CHECKING:
-    import numpy as np
 
 _LEAST_SHARE = 1.0  # per cent of the program, from which on an operation is worth a search
 _LEAST_TRIALS = 8
@@ -108,13 +105,8 @@ class TuningResult:
     times: WholeTimes
 
 
-@dataclass(frozen=True)
-class _Root:
-    """The first operation of a root, and what all of that root weigh."""
-
-    operation: Operation
-    share: float
-    count: int
+# The first operation of a root, and the share and the count of all with that root.
+_Root = tuple[Operation, float, int]
 
 
 class ModelTuner:
@@ -196,21 +188,21 @@ class ModelTuner:
             if root_key(operation) in keys and self._provider.space(operation):
                 by_key.setdefault(root_key(operation), {})[operation.name] = weight
         groups = [
-            _Root(
+            (
                 next(each for name, each in self._operations.items() if name in members),
                 sum(each.share for each in members.values()),
                 sum(each.count for each in members.values()),
             )
             for members in by_key.values()
         ]
-        heavy = [each for each in groups if each.share >= _LEAST_SHARE]
-        return sorted(heavy, key=lambda each: each.share, reverse=True)
+        heavy = [(each, share, count) for each, share, count in groups if share >= _LEAST_SHARE]
+        return sorted(heavy, key=lambda root: root[1], reverse=True)
 
     def _search(self, root: _Root, heavier: Sequence[TunedOperation]) -> TunedOperation:
         """Search for a root; what won for heavier ones of its kind is tried first."""
-        operation = root.operation
+        operation, share, count = root
         alike = [each.search for each in heavier if each.search.operation.kind == operation.kind]
-        budget = max(_LEAST_TRIALS, ceil(self._settings.budget * root.share / 100.0))
+        budget = max(_LEAST_TRIALS, ceil(self._settings.budget * share / 100.0))
         report = self._progress
         result = search(
             operation,
@@ -222,7 +214,11 @@ class ModelTuner:
             likely=[each.best_parameters for each in alike],
             progress=None if report is None else partial(report, operation),
         )
-        return TunedOperation(result, root.share, root.count, _winner(result))
+        # The fastest that a spec can have: it has tile sizes, and no flags of the compiler.
+        fits = (each for each in result.finalists if lowering_of(each.configuration) is not None)
+        best, default = next(fits, None), result.default
+        wins = best is not None and default is not None and best.is_clearly_faster(default)
+        return TunedOperation(result, share, count, best if wins else None)
 
     def _write_spec(
         self, roots: Sequence[ModelRoot], searched: Sequence[TunedOperation]
@@ -241,19 +237,6 @@ class ModelTuner:
         tuned = [(root, lowering) for root, lowering in lowered if lowering is not None]
         write_whole(path, tuning_spec(tuned).encode())
         return path
-
-
-def _winner(result: SearchResult) -> Finalist | None:
-    """Return the fastest finalist that a spec can have, if it is clearly faster than the default.
-
-    A spec has tile sizes, and no flags of the compiler.
-    """
-    fits = (each for each in result.finalists if lowering_of(each.configuration) is not None)
-    best = next(fits, None)
-    default = result.default
-    if best is None or default is None or not best.is_clearly_faster(default):
-        return None
-    return best
 
 
 @dataclass(frozen=True)
@@ -355,9 +338,7 @@ def program_operands(inputs: Sequence[Tensor]) -> list[np.ndarray]:
     Vectors are positive, as variances are; the elements of others are random numbers whose sums
     over all dimensions but the last are near 1.
     """
-    import numpy
-
-    numbers = numpy.random.default_rng(_SEED)
+    numbers = np.random.default_rng(_SEED)
     arrays: list[np.ndarray] = []
     for tensor in inputs:
         if not tensor.type.is_float:
@@ -367,17 +348,15 @@ def program_operands(inputs: Sequence[Tensor]) -> list[np.ndarray]:
             values = numbers.uniform(0.5, 1.5, tensor.shape)
         else:
             values = numbers.standard_normal(tensor.shape) / sqrt(prod(tensor.shape[:-1]))
-        arrays.append(numpy.asarray(values).astype(tensor.type.dtype))
+        arrays.append(np.asarray(values).astype(tensor.type.dtype))
     return arrays
 
 
 def _agreement(expected: np.ndarray, actual: np.ndarray) -> Agreement:
-    import numpy
-
-    one, other = expected.astype(numpy.float64), actual.astype(numpy.float64)
-    if not numpy.isfinite(one).all():
+    one, other = expected.astype(np.float64), actual.astype(np.float64)
+    if not np.isfinite(one).all():
         return Agreement(0.0, 0.0, finite=False)
-    difference = numpy.abs(one - other)
-    largest = float(numpy.abs(one).max(initial=0.0))
-    worst = float(difference.max(initial=0.0)) if numpy.isfinite(other).all() else float("inf")
+    difference = np.abs(one - other)
+    largest = float(np.abs(one).max(initial=0.0))
+    worst = float(difference.max(initial=0.0)) if np.isfinite(other).all() else float("inf")
     return Agreement(worst, largest)

@@ -1,11 +1,12 @@
-"""What kinds of operations have in common: checks, extensions and identities of element types."""
+"""What kinds of operations share: element types in MLIR, and exact arrays of references."""
 
 from __future__ import annotations
 
 from typing import Literal
 
 from actiondbg.errors import UsageError
-from actiondbg.kernels.model.element_type import ElementType
+from actiondbg.kernels.model import ElementType
+from actiondbg.kernels.packages import np
 
 _LOWEST = {
     ElementType.F16: "0xFC00",
@@ -19,6 +20,7 @@ _HIGHEST = {
     ElementType.F32: "0x7F800000",
     ElementType.F64: "0x7FF0000000000000",
 }
+_EXACT = 2**53  # float64 holds all integers up to this
 
 
 def check_sizes(kind: str, sizes: dict[str, int]) -> None:
@@ -74,3 +76,43 @@ def arithmetic(name: str, element: ElementType) -> str:
     if name in ("max", "min"):
         return f"arith.{name}{'imumf' if element.is_float else 'si'}"
     return f"arith.{name}{'f' if element.is_float else 'i'}"
+
+
+def widen(array: np.ndarray) -> np.ndarray:
+    """Return an array of float64, or int64 for integers."""
+    return array.astype(np.float64 if _is_float(array) else np.int64)
+
+
+def maximum(lhs: np.ndarray, rhs: np.ndarray) -> np.ndarray:
+    """Return the larger elements, as arith.maximumf: NaN propagates, and -0.0 is below 0.0."""
+    if not _is_float(lhs):
+        return np.maximum(lhs, rhs)
+    signs = np.maximum(np.copysign(1.0, lhs), np.copysign(1.0, rhs))
+    are_zeros = (lhs == 0) & (rhs == 0)
+    return np.where(are_zeros, np.copysign(0.0, signs), np.maximum(lhs, rhs))
+
+
+def minimum(lhs: np.ndarray, rhs: np.ndarray) -> np.ndarray:
+    """Return the smaller elements, as arith.minimumf."""
+    return -maximum(-lhs, -rhs)
+
+
+def absolute_product(lhs: np.ndarray, rhs: np.ndarray) -> np.ndarray:
+    return product(np.abs(lhs), np.abs(rhs))
+
+
+def product(lhs: np.ndarray, rhs: np.ndarray) -> np.ndarray:
+    """Return ``lhs @ rhs`` of wide arrays.
+
+    Integers are multiplied in float64 where that is exact: NumPy's product of integers is slow.
+    """
+    if _is_float(lhs) or not lhs.size or not rhs.size:
+        return lhs @ rhs
+    bound = lhs.shape[-1] * int(np.abs(lhs).max()) * int(np.abs(rhs).max())
+    if bound >= _EXACT:
+        return lhs @ rhs
+    return (lhs.astype(np.float64) @ rhs.astype(np.float64)).astype(np.int64)
+
+
+def _is_float(array: np.ndarray) -> bool:
+    return array.dtype.kind not in "iub"  # bf16 of ml_dtypes is of kind V

@@ -1,19 +1,31 @@
-"""What a kernel computes."""
+"""What a kernel is: element types, tensors, operations, configurations and dispatches: plain data.
+
+May import: actiondbg.errors, and NumPy when an array is asked for.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from math import sqrt
-from typing import TYPE_CHECKING, ClassVar, Literal
+from dataclasses import dataclass, field
+from enum import Enum
+from importlib.util import find_spec
+from math import prod, sqrt
+from typing import ClassVar, Literal
 
-from actiondbg.kernels.model.element_type import ElementType
-from actiondbg.kernels.model.tensor import Tensor
+from actiondbg.errors import ActiondbgError
+from actiondbg.kernels.packages import np
 
-if TYPE_CHECKING:
-    import numpy as np
-
+# Bits of the significand with the implicit one: integers up to 2 to this power are exact.
+_PRECISION = {"f16": 11, "bf16": 8, "f32": 24, "f64": 53}
+_NUMPY = {
+    "f16": "float16",
+    "f32": "float32",
+    "f64": "float64",
+    "i1": "bool",
+    "i8": "int8",
+    "i32": "int32",
+}
 IteratorType = Literal["parallel", "reduction"]
 Argument = str | int
 
@@ -22,6 +34,92 @@ Argument = str | int
 # to some 0.4 u |A||B|, whatever k and the order of adding up are. The largest of a million elements
 # is five times that; 3.9 was the most that was observed.
 ROUNDING_FACTOR = 8
+Parameter = int | str | bool | Sequence[int | str]
+
+
+class ElementType(Enum):
+    """An element type, by its name in MLIR."""
+
+    F16 = "f16"
+    BF16 = "bf16"
+    F32 = "f32"
+    F64 = "f64"
+    I1 = "i1"  # of operands and results of programs only
+    I8 = "i8"
+    I32 = "i32"
+
+    @property
+    def is_float(self) -> bool:
+        return self.value in _PRECISION
+
+    @property
+    def bits(self) -> int:
+        """The size of an element in bits."""
+        return int(self.value.lstrip("bfi"))
+
+    @property
+    def size(self) -> int:
+        """The size of an element in bytes; one of i1 is a byte."""
+        return max(1, self.bits // 8)
+
+    @property
+    def precision(self) -> int:
+        """The bits of the significand of a float, or the value bits of an integer."""
+        return _PRECISION.get(self.value, max(1, self.bits - 1))
+
+    @property
+    def unit_roundoff(self) -> float:
+        """Half of the distance from 1 to the next larger number; 0 for integers."""
+        return 2.0**-self.precision if self.is_float else 0.0
+
+    @property
+    def zero(self) -> str:
+        """The attribute of the constant zero, such as ``0.0 : f32``."""
+        return f"{'0.0' if self.is_float else '0'} : {self.value}"
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The NumPy type.
+
+        Raises:
+            ActiondbgError: the type is bf16, and the package ml_dtypes is not installed.
+        """
+        if self is not ElementType.BF16:
+            return np.dtype(_NUMPY[self.value])
+        if find_spec("ml_dtypes") is None:
+            raise ActiondbgError(
+                "bf16 needs the package ml_dtypes: pip install 'actiondbg[kernels]'."
+            )
+        import ml_dtypes
+
+        return np.dtype(ml_dtypes.bfloat16)
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """An operand or the result of a kernel.
+
+    Attributes:
+        name: as in the source, such as ``lhs``.
+        shape: the sizes of the dimensions, as in memory: those of a transposed operand are swapped.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    type: ElementType
+
+    @property
+    def elements(self) -> int:
+        return prod(self.shape)
+
+    @property
+    def bytes(self) -> int:
+        return self.elements * self.type.size
+
+    @property
+    def mlir(self) -> str:
+        """The type in MLIR, such as ``tensor<4x8xf32>``."""
+        return f"tensor<{''.join(f'{size}x' for size in self.shape)}{self.type.value}>"
 
 
 @dataclass(frozen=True)
@@ -201,3 +299,32 @@ class Operation(ABC):
         lines += self.body("%out", root_attributes).strip().splitlines()
         text = "".join(f"  {line.strip()}\n" if line else "\n" for line in lines)
         return f"func.func @{self.name}({', '.join(arguments)}) -> {result} {{\n{text}}}\n"
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """Tiling, vector sizes, pipeline and flags, as plain data.
+
+    Attributes:
+        provider: the name of the provider that understands the parameters.
+        name: unique for an operation, over all providers, and a valid name of a folder, such as
+            ``mlir_tile_64x64x512_vector_4x16``.
+        parameters: what the provider needs, as plain data; columns of a report.
+    """
+
+    provider: str
+    name: str
+    parameters: Mapping[str, Parameter] = field(default_factory=dict[str, Parameter])
+
+
+@dataclass(frozen=True)
+class Dispatch:
+    """An operation with a configuration."""
+
+    operation: Operation
+    configuration: Configuration
+
+    @property
+    def name(self) -> str:
+        """The operation's name and the configuration's."""
+        return f"{self.operation.name}_{self.configuration.name}"

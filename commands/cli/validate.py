@@ -27,7 +27,8 @@ from actiondbg.tool.discovery import find_tool
 if TYPE_CHECKING:
     from actiondbg.comparison.side import Side
     from actiondbg.recording.recording import Recording
-    from actiondbg.validation.validation import Rerun, Validation
+    from actiondbg.validation.steps import Rerun
+    from actiondbg.validation.validation import Validation
     from actiondbg.validation.workers import Workers
 
 _CORES = os.cpu_count() or 1

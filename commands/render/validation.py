@@ -17,7 +17,8 @@ from actiondbg.support.counts import counted, joined
 if TYPE_CHECKING:
     from actiondbg.validation.inputs import Argument, Input
     from actiondbg.validation.judgement import Judgement, Query
-    from actiondbg.validation.validation import JudgedStep, Narrowed, Step, Validation
+    from actiondbg.validation.steps import Step
+    from actiondbg.validation.validation import JudgedStep, Narrowed, Validation
 
 _MOST_FUNCTIONS = 4  # that are named of a pass
 _MOST_VALUES = 16  # of an argument

@@ -595,15 +595,11 @@ void Recorder::handleEndSignals() {
 //===----------------------------------------------------------------------===//
 
 static Array commandLine() {
-  Array words;
   std::optional<std::string> text = readFile("/proc/self/cmdline");
-  if (!text)
-    return words;
-  std::vector<StringRef> parts;
-  StringRef(*text).rtrim('\0').split(parts, '\0');
-  for (StringRef part : parts)
-    words.push_back(part);
-  return words;
+  std::vector<StringRef> words;
+  if (text)
+    StringRef(*text).rtrim('\0').split(words, '\0');
+  return Array(words);
 }
 
 static std::string headerText(bool isThreaded, const RecordSettings &settings) {

@@ -74,10 +74,7 @@ ADBG_REQUEST("resume", resumeTool, parseResumption(fields))
 
 /// skips/get: the ordinals of the actions that were skipped.
 static Answer getSkips(Engine &engine) {
-  Array ordinals;
-  for (uint64_t one : engine.skips.skipped())
-    ordinals.push_back(int64_t(one));
-  return Object{{"ordinals", std::move(ordinals)}};
+  return Object{{"ordinals", Array(engine.skips.skipped())}};
 }
 ADBG_REQUEST("skips/get", getSkips)
 

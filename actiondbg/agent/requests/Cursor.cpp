@@ -293,10 +293,9 @@ static Answer getLinks(Engine &engine, bool users) {
   if (!engine.stops.cursor)
     return noCursor(engine);
   return answerInFork([&] {
-    Array units;
-    for (Operation *op : linksOf(engine.stops.cursor, users))
-      units.push_back(describeUnit(IRUnit(op)));
-    return Object{{"units", std::move(units)}};
+    auto describe = [](Operation *op) { return describeUnit(IRUnit(op)); };
+    return Object{
+        {"units", Array(linksOf(engine.stops.cursor, users), describe)}};
   });
 }
 ADBG_IR_REQUEST("cursor/links", getLinks,

@@ -186,9 +186,8 @@ ADBG_REQUEST("pass/around", runAround, fields.texts("before"),
              fields.texts("instead"), fields.texts("after"))
 
 static Object census(const Engine &engine, const TextMap<int64_t> &operations) {
-  Array rules;
-  for (const SkipRule &rule : engine.skips.standing())
-    rules.push_back(int64_t(rule.uses));
+  Array rules(engine.skips.standing(),
+              [](const SkipRule &rule) { return rule.uses; });
   Array benefits;
   if (engine.alternative)
     benefits = engine.alternative->describeUse();
@@ -219,20 +218,14 @@ static Answer getCensus(Engine &engine) {
 }
 ADBG_IR_REQUEST("census", getCensus)
 
-static Object namesOf(const std::vector<std::string> &passes) {
-  Array names;
-  for (const std::string &name : passes)
-    names.push_back(name);
-  return Object{{"names", std::move(names)}};
-}
-
 /// passes: the passes that the tool has registered; the passes that it can
 /// make, if it lists none.
 static Answer getPasses(Engine &) {
-  Answer answer = answerInFork([] { return namesOf(registeredPasses()); });
+  Answer answer =
+      answerInFork([] { return Object{{"names", registeredPasses()}}; });
   auto *found = std::get_if<Json>(&answer);
   if (found && found->getAsObject()->getArray("names")->empty())
-    return namesOf(makeablePasses());
+    return Object{{"names", makeablePasses()}};
   return answer;
 }
 ADBG_REQUEST("passes", getPasses)

@@ -503,9 +503,8 @@ static Answer describeExcerpt(const ExcerptArguments &arguments,
     shown.push_back(last);
     last = lines.next(last);
   }
-  Array described;
-  for (const LinePlace &place : shown)
-    described.push_back(lines.describe(place));
+  Array described(
+      shown, [&](const LinePlace &place) { return lines.describe(place); });
   Operation *function = functionAround(holder);
   return Object{{"lines", std::move(described)},
                 {"current", at},

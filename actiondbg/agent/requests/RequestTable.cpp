@@ -87,10 +87,8 @@ static Answer getTogether(Engine &engine, const std::vector<Asked> &asked) {
           "'" + one.method +
               "' is no question that can be asked together with others");
   return answerInFork([&] {
-    Array answers;
-    for (const Asked &one : asked)
-      answers.push_back(answerAsked(engine, one));
-    return Object{{"answers", std::move(answers)}};
+    auto answerOne = [&](const Asked &one) { return answerAsked(engine, one); };
+    return Object{{"answers", Array(asked, answerOne)}};
   });
 }
 ADBG_IR_REQUEST("together", getTogether, fields.objects<Asked>("requests"))

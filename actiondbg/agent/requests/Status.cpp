@@ -96,10 +96,7 @@ static Answer getNames(Engine &engine, NameKind kind) {
     addFunctions(engine, names);
     break;
   }
-  Array list;
-  for (const std::string &name : names)
-    list.push_back(name);
-  return Object{{"names", std::move(list)}};
+  return Object{{"names", Array(names)}};
 }
 ADBG_REQUEST("names", getNames,
              fields.choice<NameKind>("kind", "kind of name",
@@ -214,11 +211,9 @@ static Answer getFacts(Engine &) {
     result["checks"] = describeChecks();
     result["offsets"] = describeOffsets();
   }
-  Array functions;
-  for (const ToolFunction &one : toolFunctions())
-    functions.push_back(
-        Object{{"symbol", std::string(one.symbol)}, {"state", one.state}});
-  result["functions"] = std::move(functions);
+  result["functions"] = Array(toolFunctions(), [](const ToolFunction &one) {
+    return Object{{"symbol", std::string(one.symbol)}, {"state", one.state}};
+  });
   return result;
 }
 ADBG_REQUEST("facts", getFacts)

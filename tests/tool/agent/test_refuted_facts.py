@@ -96,7 +96,7 @@ TOGETHER: dict[str, Change] = {
         "_ZNK4mlir14FileLineColLoc9getColumnEv",
     ),
     "lines": (
-        "layout/ToolMap.h",
+        f"{_ATTRIBUTES}/AsmState.h",
         "  uint64_t words[4] = {};",
         "  uint64_t words[4] = {64, 64, 64};",
     ),

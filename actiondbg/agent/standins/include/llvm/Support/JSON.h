@@ -19,7 +19,9 @@ class Array : public std::vector<Value> {
 public:
   Array() = default;
   explicit Array(std::initializer_list<Value> all);
-  template <typename Range> explicit Array(const Range &range);
+  /// What `describe` returns for each element of a range; else the element.
+  template <typename Range, typename Describe = std::identity>
+  explicit Array(const Range &range, Describe describe = {});
 };
 
 /// Its fields are in the order in which they are printed: by their keys.
@@ -103,9 +105,10 @@ struct Field {
   mutable Value value;
 };
 
-template <typename Range> Array::Array(const Range &range) {
+template <typename Range, typename Describe>
+Array::Array(const Range &range, Describe describe) {
   for (const auto &one : range)
-    emplace_back(one);
+    emplace_back(describe(one));
 }
 
 /// Parses a document. The error names line, column and byte.

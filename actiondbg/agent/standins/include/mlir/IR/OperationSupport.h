@@ -1,12 +1,62 @@
-//===- OperationSupport.h - Names, flags, contexts and values ---*- C++ -*-===//
+//===- OperationSupport.h - Names, lists, contexts and values ---*- C++ -*-===//
 
 #pragma once
 
-#include "layout/List.h"
 #include "layout/ToolFunctions.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Location.h"
 #include "mlir/Support/LLVM.h"
+
+namespace adbg {
+
+/// A node of a ring; the one that belongs to the list itself is its end. In
+/// builds with ABI-breaking checks the end has a flag in its first word.
+struct ListNode {
+  uintptr_t prevAndFlag;
+  ListNode *next;
+
+  ListNode *getNext() const { return next; }
+  ListNode *getPrev() const {
+    return reinterpret_cast<ListNode *>(prevAndFlag & ~uintptr_t(7));
+  }
+};
+
+/// Passed to and from the tool: one pointer.
+template <typename T, typename Node = ListNode> class ListIterator {
+public:
+  using iterator_category = std::bidirectional_iterator_tag;
+  using value_type = T;
+  using difference_type = ptrdiff_t;
+  using pointer = T *;
+  using reference = T &;
+
+  explicit ListIterator(Node *node = nullptr) : node(node) {}
+
+  T &operator*() const { return *static_cast<T *>(node); }
+  T *operator->() const { return static_cast<T *>(node); }
+  ListIterator &operator++() {
+    node = node->getNext();
+    return *this;
+  }
+  ListIterator operator++(int) {
+    ListIterator before = *this;
+    ++*this;
+    return before;
+  }
+  ListIterator &operator--() {
+    node = node->getPrev();
+    return *this;
+  }
+  bool operator==(const ListIterator &other) const {
+    return node == other.node;
+  }
+  Node *getNodePtr() const { return node; }
+
+private:
+  Node *node;
+};
+
+} // namespace adbg
 
 namespace mlir {
 

@@ -37,9 +37,8 @@ def _of_specification() -> list[str]:
     names = {each.arguments.__name__ for name, each in HANDLERS.items() if PREFIX not in name}
     own = {each.arguments.__name__ for name, each in HANDLERS.items() if PREFIX in name}
     public = {name for name in _structs() if name.endswith(("Event", "Response"))}
-    public |= {name for name, each in vars(protocol).items() if isinstance(each, type)}
+    public |= {name for name in vars(protocol) if name in _structs()}
     hidden = {"Arguments", "Body", "NoArguments", "EventBody", "CursorMovedEvent", "DiffResponse"}
-    hidden |= {"IncomingMessage", "OutgoingMessage"}
     return sorted((names | public) - (own - names) - hidden)
 
 

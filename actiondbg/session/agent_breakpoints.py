@@ -9,7 +9,7 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.breakpoints.breakpoint import BreakpointTable
-from actiondbg.breakpoints.watch import Target
+from actiondbg.breakpoints.targets import Target
 from actiondbg.errors import UsageError
 from actiondbg.process.stop import Stop
 from actiondbg.session.executions import Executions

@@ -12,7 +12,7 @@ import msgspec
 from actiondbg.errors import FileNotWritten, UsageError
 from actiondbg.session.occurrences import SavedAction
 from actiondbg.support.atomic_write import write_whole
-from actiondbg.support.json_bytes import json_bytes
+from actiondbg.support.decoders import json_bytes
 
 FORMAT = 2  # 1 had no ``op``, and no rules
 

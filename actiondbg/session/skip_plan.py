@@ -9,9 +9,9 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.errors import SkipMismatch, ToolGone, UsageError
+from actiondbg.process.checkpoints import Skipped, skipped_at
 from actiondbg.process.execution import Execution
 from actiondbg.process.stop import Stop, with_skipping
-from actiondbg.process.timeline import Skipped, skipped_at
 from actiondbg.session.agent_breakpoints import AgentBreakpoints
 from actiondbg.session.executions import Executions
 from actiondbg.session.occurrences import find_nth, numbers_of, stopping_at, why_not_found

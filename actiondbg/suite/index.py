@@ -23,7 +23,7 @@ from actiondbg.suite.folder import SuiteFolder
 from actiondbg.suite.lit_tests import LitTests, input_files
 from actiondbg.suite.processes import SuiteProcess, SuiteProcesses, name_of, read_processes
 from actiondbg.suite.summary import Row, Summary, recording_of, summarize
-from actiondbg.support.atomic_directory import replaced_directory
+from actiondbg.support.atomic_write import replaced_directory
 from actiondbg.tool import find_tool
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import msgspec
 from actiondbg.suite.folder import SuiteFolder
 from actiondbg.suite.index import NO_CONTEXT, connect, input_files
 from actiondbg.suite.processes import SuiteProcess, read_processes
-from actiondbg.support.disk_space import is_full
+from actiondbg.support.scratch_directory import is_full
 from actiondbg.tool.seen_programs import may_run_mlir
 
 

@@ -153,7 +153,7 @@ def _debug(tool: list[str], options: DebugOptions) -> int:
 
 def _check_tool(session: Session) -> None:
     """Raise LaunchError at once for a tool that cannot be debugged."""
-    from actiondbg.tool.driver import is_driver
+    from actiondbg.tool.discovery import is_driver
 
     if not is_driver(session.target.argv):  # which needs the arguments that run may give
         _ = session.target.tool
@@ -167,7 +167,7 @@ def _tool_stdout(options: DebugOptions) -> str | TextIO:
 
 def _child_result(session: Session, code: int) -> int:
     """Return the exit code of the tool, if it was started and all commands succeeded."""
-    from actiondbg.process.crash import parse_crash
+    from actiondbg.process.stop import parse_crash
 
     status = session.exit_status
     if code or status is None:

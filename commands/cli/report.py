@@ -160,7 +160,7 @@ def _has_lineage(recording: Recording) -> bool:
 
 
 def _kinds(recording: Recording) -> str:
-    from actiondbg.lineage.pictures.sankey import flows_title, sankey_section
+    from actiondbg.lineage.pictures.pages import flows_title, sankey_section
     from actiondbg.lineage.questions.flows import flows
     from actiondbg.lineage.recorded.lineage import RecordedLineage
 
@@ -172,7 +172,7 @@ def _kinds(recording: Recording) -> str:
 def _script(source: Source) -> str:
     if not _has_lineage(source.recording):
         return ""
-    from actiondbg.lineage.pictures.sankey import sankey_script
+    from actiondbg.lineage.pictures.pages import sankey_script
 
     return sankey_script()
 

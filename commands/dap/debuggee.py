@@ -300,7 +300,7 @@ def _launch(
 ) -> Debuggee:
     from actiondbg.breakpoints.spec import split_spec_and_condition
     from actiondbg.session.session import launch as launch_session
-    from actiondbg.tool.driver import is_driver
+    from actiondbg.tool.discovery import is_driver
 
     with contextlib.ExitStack() as kept:
         output = ProgramOutput(show)

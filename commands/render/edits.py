@@ -6,7 +6,7 @@ import msgspec
 
 from actiondbg.commands.render.past import diff_object, unified_lines
 from actiondbg.commands.render.renderer import RenderContext, renders
-from actiondbg.process.timeline import Edited
+from actiondbg.process.checkpoints import Edited
 from actiondbg.session.edits.edits import Edition
 from actiondbg.support.counts import counted
 

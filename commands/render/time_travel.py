@@ -6,8 +6,7 @@ import msgspec
 
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.units import describe
-from actiondbg.process.checkpoints import Automatic, Checkpoint
-from actiondbg.process.timeline import Branch, Edited, Skipped, Timeline
+from actiondbg.process.checkpoints import Automatic, Branch, Checkpoint, Edited, Skipped, Timeline
 from actiondbg.session.skip_rules import SkipRule
 
 _MOST_SKIPS = 5  # shown of a branch

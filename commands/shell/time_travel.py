@@ -19,9 +19,8 @@ from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console
-    from actiondbg.process.checkpoints import Checkpoint
+    from actiondbg.process.checkpoints import Checkpoint, Timeline
     from actiondbg.process.stop import Stop
-    from actiondbg.process.timeline import Timeline
     from actiondbg.session.skip_rules import SkipRule
 
 TIME_TRAVEL = Topic("Time travel")

@@ -30,8 +30,7 @@ from actiondbg.kernels.providers.steps import LOG
 from actiondbg.kernels.results.row import TIME_VERDICTS, Verdict
 from actiondbg.kernels.verification.verifier import DispatchVerifier
 from actiondbg.protocol.tags import PASS_TAG
-from actiondbg.support.atomic_write import write_whole
-from actiondbg.support.folder_lock import locked
+from actiondbg.support.atomic_write import locked, write_whole
 from actiondbg.support.globs import escape_glob
 from actiondbg.version import VERSION
 

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from actiondbg.kernels.execution.child import own_kilobytes, serve
 from actiondbg.kernels.execution.messages import READY, START
-from actiondbg.support.parent_death import adopt_orphans, end_with_parent
+from actiondbg.support.processes import adopt_orphans, end_with_parent
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,7 @@ from actiondbg.kernels.generated.plain_data import from_json, to_json
 from actiondbg.kernels.model.configuration import Configuration
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.operations.registry import find_kind
-from actiondbg.support.atomic_write import write_whole
-from actiondbg.support.folder_lock import locked
+from actiondbg.support.atomic_write import locked, write_whole
 
 _VERSION = 1
 

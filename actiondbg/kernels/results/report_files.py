@@ -11,8 +11,7 @@ from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.kernels.results.columns import FIXED
 from actiondbg.kernels.results.csv_file import read_csv, to_csv
 from actiondbg.kernels.results.entry import Entry
-from actiondbg.support.atomic_write import write_whole
-from actiondbg.support.folder_lock import locked
+from actiondbg.support.atomic_write import locked, write_whole
 
 CSV, MARKDOWN, HTML, PARQUET = ".csv", ".md", ".html", ".parquet"
 SUFFIXES = (CSV, MARKDOWN, HTML, PARQUET)

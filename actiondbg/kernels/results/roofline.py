@@ -8,8 +8,7 @@ from math import ceil, floor, log10
 
 from actiondbg.kernels.results.entry import Entry
 from actiondbg.kernels.results.words import bandwidth, digits, milliseconds
-from actiondbg.support.drawing import Drawing
-from actiondbg.support.html_page import Html, element, joined
+from actiondbg.support.html_page import Drawing, Html, element, joined
 
 _WIDTH, _HEIGHT = 900, 480
 _LEFT, _RIGHT, _TOP, _BOTTOM = 70, 24, 24, 56  # margins

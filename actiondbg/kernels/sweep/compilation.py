@@ -17,7 +17,7 @@ from actiondbg.kernels.providers.steps import LOG, CompilationSteps
 from actiondbg.kernels.results.row import Compilation
 from actiondbg.kernels.sweep.cluster import ClusterCompiler
 from actiondbg.kernels.sweep.settings import SweepSettings
-from actiondbg.support.folder_lock import locked
+from actiondbg.support.atomic_write import locked
 
 
 @dataclass(frozen=True)

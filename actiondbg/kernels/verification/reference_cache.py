@@ -18,8 +18,7 @@ from actiondbg.kernels.model.operation import ROUNDING_FACTOR, Operation
 from actiondbg.kernels.verification.expectation import Expectation, expected_results
 from actiondbg.kernels.verification.operands import OperandRun
 from actiondbg.kernels.verification.reference_providers import NUMPY, find_reference_provider
-from actiondbg.support.atomic_write import write_whole
-from actiondbg.support.folder_lock import locked
+from actiondbg.support.atomic_write import locked, write_whole
 from actiondbg.version import VERSION
 
 _VERSION = 6  # of how operands and bounds are made

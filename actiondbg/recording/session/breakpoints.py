@@ -14,7 +14,7 @@ from actiondbg.session.agent_breakpoints import with_never_hit
 if TYPE_CHECKING:
     from actiondbg import protocol
     from actiondbg.breakpoints.breakpoint import Breakpoint, BreakpointTable
-    from actiondbg.breakpoints.watch import Target
+    from actiondbg.breakpoints.targets import Target
     from actiondbg.process.stop import Stop
     from actiondbg.recording.session.action_query import ActionQuery
     from actiondbg.recording.session.changes import ChangeColumns

@@ -19,7 +19,7 @@ from actiondbg.analysis.cycles import Applied, Cycle, find_cycle
 from actiondbg.analysis.history import Event, EventKind, History
 from actiondbg.analysis.legalization.explanation import OtherFailure
 from actiondbg.breakpoints.condition import parse_condition, uses_field
-from actiondbg.breakpoints.watch import OperationGlob, parse_operation, parse_wanted
+from actiondbg.breakpoints.targets import OperationGlob, parse_operation, parse_wanted
 from actiondbg.errors import NoSuchUnit, NotRecorded, UsageError
 from actiondbg.process.stop import Stop, ended_action, not_ended
 from actiondbg.protocol import Result, Statistic

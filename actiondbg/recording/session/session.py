@@ -15,10 +15,9 @@ from actiondbg.breakpoints.breakpoint import BreakpointTable
 from actiondbg.breakpoints.condition import parse_condition, uses_field
 from actiondbg.breakpoints.resolution import Kind
 from actiondbg.errors import ControlRefused, UsageError
-from actiondbg.process.checkpoints import Automatic, Checkpoint
+from actiondbg.process.checkpoints import Automatic, Branch, Checkpoint, Timeline, too_far_out
 from actiondbg.process.stop import Stop
-from actiondbg.process.streams import Redirection
-from actiondbg.process.timeline import Branch, Timeline, too_far_out
+from actiondbg.process.tool_process import Redirection
 from actiondbg.protocol.tags import FOLD_TAG, TAG_OF_KIND
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.recording import Recording

@@ -12,8 +12,8 @@ import msgspec
 from actiondbg import protocol
 from actiondbg.errors import NoSuchUnit, UnitErased
 from actiondbg.ir.value_names import NamedKeys, Names, ValueNames, read_names
+from actiondbg.process.checkpoints import Branch
 from actiondbg.process.stop import Stop
-from actiondbg.process.timeline import Branch
 from actiondbg.session.executions import Executions
 from actiondbg.session.inspection.agent_access import AgentAccess
 

@@ -10,11 +10,18 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.errors import ControlRefused, NoAnswer, ToolGone, UsageError
-from actiondbg.process.checkpoints import Automatic, Checkpoint, Frozen
+from actiondbg.process.checkpoints import (
+    Automatic,
+    Branches,
+    Checkpoint,
+    Frozen,
+    Timeline,
+    event_before,
+    too_far_out,
+)
 from actiondbg.process.execution import Execution
 from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.stop import Side, Stop
-from actiondbg.process.timeline import Branches, Timeline, event_before, too_far_out
 from actiondbg.session.agent_breakpoints import AgentBreakpoints
 from actiondbg.session.agent_options import AgentOptions
 from actiondbg.session.executions import Executions

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from actiondbg.breakpoints.catch import EVENTS
+from actiondbg.breakpoints.targets import EVENTS
 from actiondbg.commands.mcp.declaration import Arguments, InSession, NotNegative, ToolBox
 from actiondbg.commands.mcp.desk import Desk
 from actiondbg.commands.mcp.shell_lines import run_line

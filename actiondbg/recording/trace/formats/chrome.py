@@ -26,7 +26,7 @@ from actiondbg.recording.trace.byte_columns import (
 from actiondbg.recording.trace.program import TracedProgram
 from actiondbg.recording.trace.slices import Slices, Span
 from actiondbg.recording.trace.text_columns import Numbers, pc
-from actiondbg.support.json_bytes import json_bytes
+from actiondbg.support.decoders import json_bytes
 
 _BLOCK = 1 << 15  # slices
 _US = 1000  # ns

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from actiondbg.protocol.neighbourhood import (
+from actiondbg.protocol.notifications import (
     NearRegion,
     NearResult,
     NearValue,

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import cast
 
 from actiondbg.attachment.observed_actions import Attempts, ObservedActions
+from actiondbg.breakpoints.resolution import NamesOfKind, similar_name
 from actiondbg.breakpoints.spec import parse_pieces, split_spec_and_condition
-from actiondbg.breakpoints.suggestions import NamesOfKind, similar_name
 from actiondbg.errors import LaunchError, UsageError
 from actiondbg.protocol.tags import PASS_TAG, PATTERN_TAG
 from actiondbg.support.counts import counted, times

@@ -22,7 +22,7 @@ from actiondbg.support.scratch_directory import (
     remove_directory,
     scratch_directory,
 )
-from actiondbg.tool.compilation_caches import bypassing_caches
+from actiondbg.tool.agent_environment import bypassing_caches
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording

@@ -28,8 +28,7 @@ from actiondbg.bisection.task import BisectionTask
 from actiondbg.bisection.verdict import Mode
 from actiondbg.bisection.verdict_store import STATE_FILE, VerdictStore, has_verdicts
 from actiondbg.errors import ActiondbgError, FileNotWritten, UsageError
-from actiondbg.support.atomic_directory import replaced_directory
-from actiondbg.support.atomic_write import make_free_folder
+from actiondbg.support.atomic_write import make_free_folder, replaced_directory
 from actiondbg.support.counts import counted
 from actiondbg.support.scratch_directory import make_directory, remove_directory
 from actiondbg.tool.command_line import copy_stdin, inspect_command_line

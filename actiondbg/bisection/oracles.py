@@ -20,10 +20,10 @@ from actiondbg.bisection.command_runner import CommandRunner, Completed, failure
 from actiondbg.bisection.verdict import Judgement, Milestone, Verdict
 from actiondbg.errors import FileNotWritten, LaunchError, OracleError
 from actiondbg.process.stop import Stop
-from actiondbg.support.disk_space import is_full
 from actiondbg.support.globs import check_glob
+from actiondbg.support.scratch_directory import is_full
 from actiondbg.tool.command_line import is_file
-from actiondbg.tool.identification.executable import locate
+from actiondbg.tool.identification import locate
 
 _PLACEHOLDER = "{}"
 OUTPUT = "TOOL_OUTPUT"  # the environment variable of a test that names the output file

@@ -1,7 +1,9 @@
-"""Removable operations of a module, by MLIR's Python bindings.
+"""Reduce an input, as long as a predicate over files holds.
 
-Used results are replaced by an operand of the same type, or by a constant, so that the rest is
-valid.
+MLIR's Python bindings remove operations and keep the module valid, so that few attempts fail. Used
+results are replaced by an operand of the same type, or by a constant, so that the rest is valid. An
+input that the bindings cannot parse (other dialects, Fortran) is reduced by its lines. mlir-reduce
+cannot replace this: it removes only direct children of the module, and its test is a script.
 """
 
 from __future__ import annotations

@@ -1,4 +1,12 @@
-"""Search over a predicate, without a tool: a binary search over prefixes, and delta debugging."""
+"""Search over a predicate, without a tool: a binary search over prefixes, and delta debugging.
+
+``Minimizer`` finds the needed items of a set one after the other by binary search. This takes few
+steps if all supersets of a set that has the verdict have it too; ddmin then removes items that are
+not needed after all.
+
+Source: Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing Input, IEEE Transactions
+on Software Engineering 28 (2002).
+"""
 
 from __future__ import annotations
 

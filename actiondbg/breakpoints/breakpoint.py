@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from actiondbg import protocol
-from actiondbg.breakpoints.catch import catch_spec
 from actiondbg.breakpoints.condition import parse_condition, uses_field
-from actiondbg.breakpoints.outcome_filter import parse_outcome
 from actiondbg.breakpoints.resolution import ActionNames, UnresolvedNames, Vocabulary, resolve_spec
 from actiondbg.breakpoints.spec import ATTEMPT_KINDS, attempted_spec, parse_spec
+from actiondbg.breakpoints.targets import catch_spec, parse_outcome
 from actiondbg.errors import UsageError
 from actiondbg.protocol.tags import FOLD_TAG, PATTERN_TAG
 from actiondbg.support.counts import no_such

@@ -19,7 +19,7 @@ from actiondbg.session.session import launch
 from actiondbg.support.scratch_directory import scratch_directory
 from actiondbg.tool import find_tool
 from actiondbg.tool.agent_environment import capabilities_without
-from actiondbg.tool.identification.mlir_object import (
+from actiondbg.tool.identification import (
     build_id_of,
     compilers_of,
     llvm_version,

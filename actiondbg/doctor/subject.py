@@ -15,7 +15,7 @@ from pathlib import Path
 from actiondbg.doctor.sample import FLANG, SAMPLES_OF_PACKAGES, Sample, sample_of_tool
 from actiondbg.errors import LaunchError
 from actiondbg.support.executables import answer_of
-from actiondbg.tool.identification.executable import PACKAGED_TOOLS, locate, package_directories
+from actiondbg.tool.identification import PACKAGED_TOOLS, locate, package_directories
 
 _PYTHON = r"^python(\d+(\.\d+)*)?$"
 _PYTHON_SECONDS = 60

@@ -19,9 +19,8 @@ from actiondbg.kernels.model import Configuration, Dispatch, Operation
 from actiondbg.kernels.operations.registry import find_kind
 from actiondbg.kernels.providers.provider import CONFIGURED, CompiledKernel
 from actiondbg.kernels.results.entry import Verification
-from actiondbg.support.atomic_write import write_whole
+from actiondbg.support.atomic_write import locked, write_whole
 from actiondbg.support.decoders import decoder_of
-from actiondbg.support.folder_lock import locked
 from actiondbg.version import VERSION
 
 _T = TypeVar("_T")

@@ -83,6 +83,11 @@ def summed(entries: Iterable[Entry]) -> tuple[Entry, ...]:
 
 # --- the output of perf script ---
 
+# A sample is a line with an address, '7f03 name+0x1f (program)', or with call chains several of
+# them and then an empty line. What comes before the address, such as the command, the time, the
+# period and the event, depends on the fields that the user chose; -F +srcline adds a line
+# '  file:line' after each address.
+
 
 # The period, then the name of the event, such as cpu-clock:u or cycles:P.
 _EVENT = re.compile(r"(?:^|\s)(?:(\d{1,18})\s+)?([A-Za-z][\w./=-]*(?::[A-Za-z]+)?):(?=\s|$)")
@@ -192,6 +197,11 @@ def _frame_of(text: str) -> Frame | None:
 
 
 # --- CSV: Tracy's export, and counts of dispatches ---
+
+# Tracy's tracy-csvexport writes one row for each zone (name, src_file, src_line, total_ns, counts),
+# or with -u one for each time that it was entered (exec_time_ns). 'actiondbg kernels count --csv'
+# writes one row for each call (dispatch, duration_ns) or function (total_ns, calls); other counters
+# of dispatches use names of their own choice.
 
 
 # By the column of the time, in the order of preference: a total before a mean.

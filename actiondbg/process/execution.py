@@ -12,10 +12,8 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.errors import AgentError, NoAnswer, NotStopped, ProtocolError, ToolGone
-from actiondbg.process.checkpoints import Automatic, Checkpoints, Frozen
-from actiondbg.process.fork_process import AdoptedFork
-from actiondbg.process.forked_tool import ForkedTool, ForkOwner, run_differs
-from actiondbg.process.launch_options import LaunchOptions
+from actiondbg.process.checkpoints import Automatic, Branches, Checkpoints, Frozen
+from actiondbg.process.forked_tool import AdoptedFork, ForkedTool, ForkOwner, run_differs
 from actiondbg.process.process_status import (
     SAMPLE_SECONDS,
     ThreadWait,
@@ -27,13 +25,17 @@ from actiondbg.process.program_run import (
     Descendant,
     FollowedProcess,
     ProgramRun,
+    WaitingProgram,
     awaited_files,
 )
 from actiondbg.process.stop import Stop, exit_of, final_crash, stop_of
-from actiondbg.process.streams import Streams
-from actiondbg.process.timeline import Branches
-from actiondbg.process.tool_process import Listener, ToolProcess, start_process
-from actiondbg.process.waiting_program import WaitingProgram
+from actiondbg.process.tool_process import (
+    LaunchOptions,
+    Listener,
+    Streams,
+    ToolProcess,
+    start_process,
+)
 from actiondbg.protocol.capabilities import OF_ONE_THREAD, missing_text
 from actiondbg.protocol.client import Client, ConnectionEnded, decode_notification, quoted
 from actiondbg.support.interrupts import HeldInterrupts, wait_for_end

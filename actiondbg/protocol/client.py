@@ -11,9 +11,8 @@ import msgspec
 from actiondbg import protocol
 from actiondbg.errors import AgentError, ProtocolError, error_of_code
 from actiondbg.protocol.capabilities import check_capabilities
-from actiondbg.support.decoders import decoder_of
+from actiondbg.support.decoders import decoder_of, json_bytes
 from actiondbg.support.interrupts import HeldInterrupts, Watch
-from actiondbg.support.json_bytes import json_bytes
 
 R = TypeVar("R", bound=protocol.Message)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from actiondbg import protocol
 from actiondbg.errors import UsageError
-from actiondbg.process.launch_options import LaunchOptions
+from actiondbg.process.tool_process import LaunchOptions
 from actiondbg.session.executions import Executions
 
 _NO_CHECKPOINTS = protocol.CheckpointOptions(socket="", milliseconds=0, megabytes=0)

@@ -11,9 +11,8 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.breakpoints.breakpoint import Breakpoint, BreakpointTable, breakpoint_script
-from actiondbg.breakpoints.catch import catch_spec, parse_catch
 from actiondbg.breakpoints.resolution import Vocabulary, resolve_spec
-from actiondbg.breakpoints.watch import Target, parse_target, watch_spec
+from actiondbg.breakpoints.targets import Target, catch_spec, parse_catch, parse_target, watch_spec
 from actiondbg.errors import AgentError, FileNotWritten, ToolGone, UsageError
 from actiondbg.process.stop import Stop
 from actiondbg.session.executions import Executions

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from actiondbg import protocol
 from actiondbg.errors import AgentError
+from actiondbg.process.checkpoints import Branches
 from actiondbg.process.execution import Execution
 from actiondbg.process.stop import Stop
-from actiondbg.process.timeline import Branches
 from actiondbg.session.executions import Executions, StopUpdates
 from actiondbg.session.observers import Goal, ObserverList, goal_breakpoint
 from actiondbg.session.skip_plan import SkipPlan

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from actiondbg import protocol
-from actiondbg.process.checkpoints import Frozen
+from actiondbg.process.checkpoints import Frozen, Skipped
 from actiondbg.process.execution import Execution
 from actiondbg.process.forked_tool import ForkedTool, closed_on_error
 from actiondbg.process.stop import Stop
-from actiondbg.process.timeline import Skipped
 from actiondbg.session.agent_options import AgentOptions
 from actiondbg.session.executions import Executions
 

@@ -12,9 +12,9 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.errors import FileNotWritten, SkipMismatch, ToolGone, UsageError
+from actiondbg.process.checkpoints import Skipped, skipped_at
 from actiondbg.process.execution import Execution
 from actiondbg.process.stop import Stop, with_skipping
-from actiondbg.process.timeline import Skipped, skipped_at
 from actiondbg.session.breakpoints import AgentBreakpoints
 from actiondbg.session.executions import Executions
 from actiondbg.session.occurrences import (
@@ -29,7 +29,7 @@ from actiondbg.session.scout import Scout, is_planned, skip
 from actiondbg.session.skip_rules import SkipRules
 from actiondbg.support.atomic_write import write_whole
 from actiondbg.support.counts import counted
-from actiondbg.support.json_bytes import json_bytes
+from actiondbg.support.decoders import json_bytes
 
 _BARRIER = 1 << 30  # a breakpoint id above all of the user's
 

@@ -9,19 +9,18 @@ from pathlib import Path
 import msgspec
 
 from actiondbg import protocol
+from actiondbg.process.checkpoints import actions_at
 from actiondbg.process.execution import Execution
-from actiondbg.process.launch_options import LaunchOptions
 from actiondbg.process.process_status import ProcessStatus, mapped_files, process_status
 from actiondbg.process.program_run import FollowedProcess, OtherTurn
 from actiondbg.process.stop import Stop
-from actiondbg.process.streams import Streams
-from actiondbg.process.timeline import actions_at
+from actiondbg.process.tool_process import LaunchOptions, Streams
 from actiondbg.session.agent_options import AgentOptions
 from actiondbg.session.breakpoints import AgentBreakpoints
 from actiondbg.session.executions import Executions
 from actiondbg.session.skip_plan import SkipPlan
 from actiondbg.tool import Tool
-from actiondbg.tool.identification.mlir_object import find_mlir_object, llvm_version
+from actiondbg.tool.identification import find_mlir_object, llvm_version
 from actiondbg.tool.known_names import option_names
 from actiondbg.tool.shipped import shipped_agent
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from actiondbg.recording.capture.recorder import IRDetail, RecordingProcess
 from actiondbg.suite.processes import SuiteFolder
-from actiondbg.support.disk_space import reserved_space
+from actiondbg.support.scratch_directory import reserved_space
 from actiondbg.tool.agent_environment import SUITE
 from actiondbg.tool.program import Program
 from actiondbg.tool.seen_programs import SeenPrograms

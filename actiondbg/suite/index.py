@@ -36,7 +36,7 @@ from actiondbg.suite.processes import (
     name_of,
     read_processes,
 )
-from actiondbg.support.atomic_directory import replaced_directory
+from actiondbg.support.atomic_write import replaced_directory
 from actiondbg.tool import find_tool
 
 if TYPE_CHECKING:

@@ -1,14 +1,47 @@
-"""Atomic writes of files, and new files under free names."""
+"""Files and folders that appear whole, or not at all; and locks of folders."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
+import fcntl
 import itertools
 import os
+import shutil
 import stat
+import tempfile
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import IO
+
+from actiondbg.errors import FileNotWritten
+
+_NAME = ".lock"
+
+
+@contextlib.contextmanager
+def locked(folder: Path) -> Generator[None]:
+    """Hold the lock of a folder in the block; wait for it first.
+
+    The kernel drops the lock of a process that is killed.
+
+    Raises:
+        OSError: the folder cannot be made or locked.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    file = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX)
+        except OSError:
+            # NFS locks only what is open for writing. The file remains: to remove it would let two
+            # processes lock two files of one name.
+            os.close(file)
+            file = os.open(folder / _NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(file)
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
@@ -107,3 +140,87 @@ def _open_unnamed(path: str, flags: int) -> int:
         return os.open(os.path.dirname(path), os.O_WRONLY | os.O_TMPFILE | os.O_CLOEXEC, 0o666)
     except OSError:  # such as on NFS; a folder that is not writable fails again
         return _create(path, flags)
+
+
+@contextlib.contextmanager
+def made_folder(folder: Path) -> Generator[None]:
+    """Make a folder for what the block writes; an error removes what was made and is empty."""
+    missing = [each for each in (folder, *folder.parents) if not os.path.lexists(each)]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield
+    except BaseException:
+        for each in missing:
+            with contextlib.suppress(OSError):
+                each.rmdir()
+        raise
+
+
+@contextlib.contextmanager
+def replaced_directory(folder: Path, mark: str) -> Generator[Path]:
+    """Make a temporary folder that replaces another one at the end of the block.
+
+    Args:
+        folder: the folder to replace; it must not exist, be empty, or contain ``mark``.
+        mark: the name of a file that the block must write.
+
+    Yields:
+        The temporary folder.
+
+    Raises:
+        FileNotWritten: the folder cannot be made, or has other contents.
+    """
+    folder = Path(os.path.abspath(folder))
+    with contextlib.ExitStack() as stack:
+        try:
+            _check_replaceable(folder, mark)
+            stack.enter_context(made_folder(folder.parent))
+            new = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+        except OSError as error:
+            raise _cannot_make(folder, error) from error
+        stack.callback(shutil.rmtree, new, ignore_errors=True)
+        yield new
+        try:
+            new.chmod(executable_mode(new / mark))
+            with locked(folder.parent):  # another process may replace it at the same time
+                _replace(new, folder)
+        except OSError as error:
+            raise _cannot_make(folder, error) from error
+
+
+def executable_mode(file: Path) -> int:
+    """Return the mode of a file, with execution for everyone who may read it."""
+    mode = stat.S_IMODE(file.stat().st_mode)
+    return mode | (mode & 0o444) >> 2
+
+
+def _check_replaceable(folder: Path, mark: str) -> None:
+    if not folder.exists():
+        return
+    if not folder.is_dir() or (any(folder.iterdir()) and not (folder / mark).exists()):
+        raise FileNotWritten(
+            f"{str(folder)!r} exists and is not a folder with {mark!r}, which could be replaced: "
+            "name another folder."
+        )
+
+
+def _replace(new: Path, folder: Path) -> None:
+    if not folder.exists():
+        os.rename(new, folder)
+        return
+    old = new.with_name(f"{new.name}.old")
+    os.rename(folder, old)
+    try:
+        os.rename(new, folder)
+    except BaseException:
+        os.rename(old, folder)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _cannot_make(folder: Path, error: OSError) -> FileNotWritten:
+    # That a parent exists, and is no directory, is FileExistsError for mkdir.
+    why = os.strerror(errno.ENOTDIR) if isinstance(error, FileExistsError) else error.strerror
+    return FileNotWritten(
+        f"The folder {str(folder)!r} cannot be created ({why}): name another folder."
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from actiondbg.tool.discovery import Tool, find_tool
-from actiondbg.tool.driver import expand_driver
+from actiondbg.tool.discovery import Tool, expand_driver, find_tool
 
 __all__ = ["Tool", "expand_driver", "find_tool"]

@@ -21,11 +21,11 @@ from actiondbg.tool.agent_environment import (
     PRELOAD,
     USERS_PRELOAD,
     WITHOUT,
+    bypassing_caches,
     capabilities_without,
     preload_with,
     without_agents,
 )
-from actiondbg.tool.compilation_caches import bypassing_caches
 from actiondbg.tool.program_guard import VARIABLE, ProgramGuard, new_mark
 from actiondbg.tool.shipped import shipped_agent
 

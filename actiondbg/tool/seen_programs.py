@@ -11,7 +11,7 @@ from actiondbg.support.counts import plural
 from actiondbg.support.executables import which
 from actiondbg.tool.agent_environment import SEEN
 from actiondbg.tool.elf import read_elf
-from actiondbg.tool.identification.mlir_object import UNUSABLE, Symbols, symbols_of
+from actiondbg.tool.identification import UNUSABLE, Symbols, symbols_of
 
 _SHOWN = 3  # processes or programs in a message
 _WIDTH = 60  # characters of a command line in a message

@@ -16,8 +16,7 @@ from actiondbg.bisection.reduction import reduce_input
 from actiondbg.comparison.side import Side, run_side
 from actiondbg.errors import ActiondbgError
 from actiondbg.protocol.tags import CONVERSION_TAG, ITERATION_TAG, PASS_TAG, PATTERN_TAG
-from actiondbg.support.atomic_directory import made_folder
-from actiondbg.support.atomic_write import write_whole
+from actiondbg.support.atomic_write import made_folder, write_whole
 from actiondbg.support.scratch_directory import scratch_directory
 from actiondbg.validation.judgement import Judgement, Limits, Query, Verdict, in_module
 from actiondbg.validation.steps import Rerun, Step, Steps

@@ -10,7 +10,7 @@ from multiprocessing.connection import Connection
 
 from actiondbg.errors import IRNotParsed
 from actiondbg.ir.bindings import IRReader
-from actiondbg.support.parent_death import end_with_parent
+from actiondbg.support.processes import end_with_parent
 from actiondbg.validation.judge import Judge
 
 

@@ -271,7 +271,7 @@ def _check_subcommand(parser: LineParser[DebugOptions], ours: list[str], tool: l
 
 def _debug(tool: list[str], options: DebugOptions) -> int:
     from actiondbg.session.session import launch
-    from actiondbg.tool.driver import is_driver
+    from actiondbg.tool.discovery import is_driver
 
     stdout = sys.stderr if options.json else "inherit"
     session = launch(
@@ -298,7 +298,7 @@ def _debug(tool: list[str], options: DebugOptions) -> int:
 
 def _child_result(session: Session, code: int) -> int:
     """Return the exit code of the tool, if it was started and all commands succeeded."""
-    from actiondbg.process.crash import parse_crash
+    from actiondbg.process.stop import parse_crash
 
     status = session.exit_status
     if code or status is None:

@@ -75,7 +75,7 @@ def run(parser: LineParser[ExplainOptions], argv: list[str]) -> int:
 
 def _check(options: ExplainOptions, tool: list[str]) -> None:
     if options.left is not None:
-        from actiondbg.breakpoints.watch import OperationGlob, parse_wanted
+        from actiondbg.breakpoints.targets import OperationGlob, parse_wanted
 
         if not isinstance(parse_wanted(options.left), OperationGlob | int):
             raise UsageError(f"--left {options.left}: give an id such as @12, or op:GLOB.")

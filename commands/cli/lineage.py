@@ -295,7 +295,7 @@ class _Answers:
                 write_file(path, draw(drawn))
 
     def _sankey(self, path: Path) -> None:
-        from actiondbg.lineage.pictures.sankey import flows_title, sankey_page, sankey_svg
+        from actiondbg.lineage.pictures.pages import flows_title, sankey_page, sankey_svg
         from actiondbg.lineage.questions.flows import flows
 
         options = self._options
@@ -324,7 +324,7 @@ class _Answers:
 
     def _write_matrix(self, path: Path, matrix: Any, left: Any) -> None:
         if path.suffix == ".html":
-            from actiondbg.lineage.pictures.matrix_page import matrix_page
+            from actiondbg.lineage.pictures.pages import matrix_page
 
             write_file(path, matrix_page(matrix, left))
             return

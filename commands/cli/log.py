@@ -328,7 +328,7 @@ def _log_upstream(tool: list[str], options: LogOptions, destination: Destination
 
 def _is_cut(log: Path) -> bool:
     """Whether the last line lacks its end, which the agent cuts off when it cannot write more."""
-    from actiondbg.support.disk_space import is_full
+    from actiondbg.support.scratch_directory import is_full
 
     if not log.is_file():
         return False

@@ -139,7 +139,7 @@ def _sections(source: Source, options: ReportOptions) -> tuple[list[str], str]:
     from actiondbg.lineage.recorded.lineage import RecordedLineage
 
     if is_whole:
-        from actiondbg.lineage.pictures.sankey import flows_title, sankey_script, sankey_section
+        from actiondbg.lineage.pictures.pages import flows_title, sankey_script, sankey_section
         from actiondbg.lineage.questions.flows import flows
 
         found = flows(RecordedLineage(recording))

@@ -412,7 +412,7 @@ def _launch(
 ) -> Debuggee:
     from actiondbg.breakpoints.spec import split_spec_and_condition
     from actiondbg.session.session import launch as launch_session
-    from actiondbg.tool.driver import is_driver
+    from actiondbg.tool.discovery import is_driver
 
     environment = None
     if options.env:

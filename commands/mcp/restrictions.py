@@ -13,7 +13,7 @@ import msgspec
 from actiondbg.commands.interpreter.declaration import Permission as CommandPermission
 from actiondbg.commands.interpreter.declaration import Permissions
 from actiondbg.errors import LaunchError, UsageError
-from actiondbg.tool.identification.executable import locate
+from actiondbg.tool.identification import locate
 
 Permission = Literal[CommandPermission, "execute", "paths", "plugins"]
 MEANINGS: dict[Permission, str] = {

@@ -14,8 +14,7 @@ from actiondbg.commands.render.tables import wrapped
 from actiondbg.commands.render.terminal.output import BOLD, GREEN, RED, YELLOW, styled
 from actiondbg.commands.render.units import describe, operation, place_of
 from actiondbg.errors import ActiondbgError, NoSuchUnit
-from actiondbg.process.crash import CrashCause, function_name, parse_crash
-from actiondbg.process.stop import Stop
+from actiondbg.process.stop import CrashCause, Stop, function_name, parse_crash
 from actiondbg.protocol import Change, Culprit, Outcome, ValueRef
 from actiondbg.protocol.tags import FOLD_TAG, PASS_TAG, PATTERN_TAG
 from actiondbg.support.counts import counted, plural

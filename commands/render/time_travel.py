@@ -7,8 +7,7 @@ import msgspec
 from actiondbg.commands.render.past import diff_object, unified_lines
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.units import describe
-from actiondbg.process.checkpoints import Automatic, Checkpoint
-from actiondbg.process.timeline import Branch, Edited, Skipped, Timeline
+from actiondbg.process.checkpoints import Automatic, Branch, Checkpoint, Edited, Skipped, Timeline
 from actiondbg.session.edits.edits import Edition
 from actiondbg.session.skip_rules import SkipRule
 from actiondbg.support.counts import counted

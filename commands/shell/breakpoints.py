@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from actiondbg.breakpoints.catch import EVENTS
 from actiondbg.breakpoints.spec import location_spec, split_spec_and_condition
+from actiondbg.breakpoints.targets import EVENTS
 from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.declaration import Topic
 from actiondbg.commands.interpreter.interpreter import run_display

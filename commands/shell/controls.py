@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from actiondbg.commands.interpreter.console import Console
-    from actiondbg.process.checkpoints import Checkpoint
+    from actiondbg.process.checkpoints import Checkpoint, Timeline
     from actiondbg.process.stop import Stop
-    from actiondbg.process.timeline import Timeline
     from actiondbg.session.skip_rules import SkipRule
 
 RUNNING = Topic("Running")

@@ -191,7 +191,7 @@ def _process_facts(session: Session) -> dict[str, Fact]:
 def info_tool(console: Console, _: NoOptions) -> Facts:
     """Show the tool, its MLIR, the agent, and in a run what the agent can do in it."""
     from actiondbg.protocol.capabilities import CAPABILITIES, missing_reason
-    from actiondbg.tool.identification.mlir_object import build_id_of
+    from actiondbg.tool.identification import build_id_of
     from actiondbg.tool.shipped import shipped_agent
 
     target = console.live_session().target

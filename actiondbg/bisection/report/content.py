@@ -13,7 +13,7 @@ from actiondbg.bisection.reproducer.run import StepResult
 from actiondbg.bisection.reproducer.scripts import SKIPS
 from actiondbg.bisection.reproducer.strategies import command_text
 from actiondbg.bisection.result import Culprit, Entry, Result
-from actiondbg.process.crash import crash_cause, function_name
+from actiondbg.process.stop import crash_cause, function_name
 from actiondbg.protocol.tags import CONVERSION_TAG, FOLD_TAG, PASS_TAG, PATTERN_TAG, STEP_TAG
 from actiondbg.support.counts import counted
 from actiondbg.support.interrupts import signal_name

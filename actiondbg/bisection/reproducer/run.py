@@ -24,7 +24,7 @@ from actiondbg.bisection.verdict_store import VerdictStore
 from actiondbg.errors import ActiondbgError, FileNotWritten
 from actiondbg.ir.tree.outline import Printed, find, operations_in
 from actiondbg.process.stop import exit_of
-from actiondbg.support.atomic_directory import executable_mode
+from actiondbg.support.atomic_write import executable_mode
 from actiondbg.tool.address_layout import address_layout
 
 SCRIPT = "repro.sh"

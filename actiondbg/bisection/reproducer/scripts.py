@@ -16,7 +16,7 @@ from actiondbg.protocol.tags import FOLD_TAG, STEP_TAG
 from actiondbg.session.skip_plan import RuleEntry
 from actiondbg.support.counts import counted
 from actiondbg.support.globs import escape_glob
-from actiondbg.tool.compilation_caches import COMPILING_ANEW
+from actiondbg.tool.agent_environment import COMPILING_ANEW
 
 Expected = Literal["good", "bad"]
 

@@ -1,4 +1,7 @@
-"""Strategies to show the culprit with the stock tool alone, in another folder than its own."""
+"""Strategies to show the culprit with the stock tool alone, the most convincing one first.
+
+They run the command line of the tool in another folder, to which its files are copied.
+"""
 
 from __future__ import annotations
 

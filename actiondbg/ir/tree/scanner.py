@@ -15,8 +15,7 @@ from typing import NamedTuple
 from actiondbg.errors import ActiondbgError
 from actiondbg.ir.tokens import unescaped
 from actiondbg.ir.tree import grammar
-from actiondbg.ir.tree.columns import AliasedPart, Columns
-from actiondbg.ir.tree.tree import Tree
+from actiondbg.ir.tree.tree import AliasedPart, Columns, Tree
 from actiondbg.ir.written_locations import WrittenLocations
 from actiondbg.support.counts import counted
 

@@ -26,8 +26,7 @@ from actiondbg.kernels.providers.steps import LOG
 from actiondbg.kernels.results.entry import TIME_VERDICTS, Row, Verdict, Verification
 from actiondbg.kernels.verification.verifier import DispatchVerifier
 from actiondbg.protocol.tags import PASS_TAG, PATTERN_TAG
-from actiondbg.support.atomic_write import write_whole
-from actiondbg.support.folder_lock import locked
+from actiondbg.support.atomic_write import locked, write_whole
 from actiondbg.support.globs import escape_glob
 from actiondbg.version import VERSION
 

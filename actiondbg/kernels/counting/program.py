@@ -18,7 +18,7 @@ from actiondbg.statistics.event_probe import choose_available
 from actiondbg.statistics.events import DEFAULT, Event, aliases, listed_events
 from actiondbg.support.atomic_write import write_whole
 from actiondbg.support.executables import which
-from actiondbg.support.parent_death import end_with_parent
+from actiondbg.support.processes import end_with_parent
 from actiondbg.support.scratch_directory import scratch_directory
 from actiondbg.support.user_directories import cache_directory
 from actiondbg.tool.c_part import calls

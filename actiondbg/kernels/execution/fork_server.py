@@ -43,7 +43,7 @@ from actiondbg.kernels.execution.kernel import (
 )
 from actiondbg.statistics.event_probe import EventGroup
 from actiondbg.statistics.events import Event
-from actiondbg.support.parent_death import adopt_orphans, end_with_parent
+from actiondbg.support.processes import adopt_orphans, end_with_parent
 
 _M_PERTURB = -6  # of mallopt
 _ALLOCATED = 0x5A  # its complement, 0xA5, is what memory holds then

@@ -19,10 +19,10 @@ from actiondbg.kernels.results.words import (
     notes,
     summary_of,
 )
-from actiondbg.support.drawing import Drawing
 from actiondbg.support.html_page import (
     TABLES,
     Cell,
+    Drawing,
     Html,
     Row,
     Shown,

@@ -23,8 +23,7 @@ from actiondbg.kernels.results.words import (
     summary_of,
     table_cells,
 )
-from actiondbg.support.atomic_write import write_whole
-from actiondbg.support.folder_lock import locked
+from actiondbg.support.atomic_write import locked, write_whole
 
 _LISTS = "repetitions_s"
 CSV, MARKDOWN, HTML, PARQUET = ".csv", ".md", ".html", ".parquet"

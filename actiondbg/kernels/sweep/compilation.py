@@ -23,8 +23,8 @@ from actiondbg.kernels.providers.provider import CompiledKernel, Provider
 from actiondbg.kernels.providers.steps import LOG, CompilationSteps
 from actiondbg.kernels.results.entry import Compilation
 from actiondbg.kernels.sweep.settings import SweepSettings
+from actiondbg.support.atomic_write import locked
 from actiondbg.support.dask_client import DaskClient, connect
-from actiondbg.support.folder_lock import locked
 from actiondbg.support.scratch_directory import scratch_directory
 
 

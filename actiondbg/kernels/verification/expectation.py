@@ -31,8 +31,7 @@ from actiondbg.kernels.verification.reference_providers import (
     ComputeReference,
     find_reference_provider,
 )
-from actiondbg.support.atomic_write import write_whole
-from actiondbg.support.folder_lock import locked
+from actiondbg.support.atomic_write import locked, write_whole
 from actiondbg.version import VERSION
 
 # The smallest normal number may be flushed to zero, but for half precision, where none is.

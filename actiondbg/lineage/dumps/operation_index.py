@@ -1,4 +1,8 @@
-"""The operations of a dump as objects for a Python shell: names, nesting, source ranges."""
+"""The operations of a dump as objects for a Python shell: names, nesting, source ranges.
+
+A user who prints a file that was written by hand finds ``%4`` where the file has ``%conv0``. The
+dialects suggest names, so that only MLIR's Python bindings can number values as its printer does.
+"""
 
 from __future__ import annotations
 

@@ -12,8 +12,7 @@ from actiondbg.lineage.lineage import Lineage, Loss, Step, Trace, Tracking
 from actiondbg.lineage.stage import Operation
 from actiondbg.lineage.units import function_of
 from actiondbg.support.counts import counted, shortened
-from actiondbg.support.drawing import Drawing, text_width
-from actiondbg.support.html_page import Html, asset, element, html_page, table
+from actiondbg.support.html_page import Drawing, Html, asset, element, html_page, table, text_width
 
 _MOST_BOXES = 50  # of more operations, those of one kind in a column are one box
 

@@ -96,7 +96,8 @@ class LocationEdges:
         """Whether each location has several ranges; those of a call site are of one operation."""
         return np.array(
             [
-                len(self._ranges(code)) > 1 and "callsite(" not in text
+                # Most locations are one position, which need not be parsed to tell that.
+                text.count('":') > 1 and "callsite(" not in text and len(self._ranges(code)) > 1
                 for code, text in enumerate(self._texts)
             ],
             np.bool_,

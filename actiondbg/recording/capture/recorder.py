@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import Literal, NamedTuple, ParamSpec
 
 from actiondbg.errors import ActiondbgError, LaunchError, UsageError
-from actiondbg.process.streams import Redirection, Streams
+from actiondbg.process.tool_process import Redirection, Streams
 from actiondbg.recording.format.structs import is_recording
 from actiondbg.support.closeable import Closeable
-from actiondbg.support.disk_space import is_full
-from actiondbg.support.scratch_directory import make_scratch, remove_directory
+from actiondbg.support.scratch_directory import is_full, make_scratch, remove_directory
 from actiondbg.tool.program import Program, StartedProgram
 from actiondbg.tool.seen_programs import SeenPrograms
 
@@ -143,7 +142,7 @@ class RecordingProcess(Closeable):
         """
         # Imported late, while the tool already runs.
         from actiondbg.support.interrupts import wait_for_end
-        from actiondbg.support.pidfd import open_pidfd
+        from actiondbg.support.processes import open_pidfd
 
         if self.process.returncode is not None:
             return True

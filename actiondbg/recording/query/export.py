@@ -13,7 +13,7 @@ import numpy as np
 
 from actiondbg.recording.query.database import RUNS, TABLES, runs_table
 from actiondbg.recording.tables.lazy_table import LazyTable
-from actiondbg.support.atomic_directory import replaced_directory
+from actiondbg.support.atomic_write import replaced_directory
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording

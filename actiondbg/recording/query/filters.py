@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from actiondbg.breakpoints.condition import RESULTS, parse_condition, uses_field
-from actiondbg.breakpoints.outcome_filter import split_outcome
 from actiondbg.breakpoints.spec import parse_spec, split_spec_and_condition
+from actiondbg.breakpoints.targets import split_outcome
 from actiondbg.errors import UsageError
 from actiondbg.protocol import Condition, Term
 from actiondbg.support.globs import glob_regex, is_literal

@@ -26,7 +26,7 @@ from actiondbg.analysis.legalization.tree import (
     legalizations_of,
 )
 from actiondbg.breakpoints.condition import parse_condition, uses_field
-from actiondbg.breakpoints.watch import OperationGlob, parse_operation, parse_wanted
+from actiondbg.breakpoints.targets import OperationGlob, parse_operation, parse_wanted
 from actiondbg.errors import NoSuchUnit, NotRecorded, UsageError
 from actiondbg.process.stop import Stop, ended_action, not_ended
 from actiondbg.protocol import Result, Statistic

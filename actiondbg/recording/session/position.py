@@ -11,8 +11,8 @@ import numpy as np
 from actiondbg import protocol
 from actiondbg.analysis.pipeline import is_adaptor
 from actiondbg.errors import ControlRefused, NotStopped, UsageError
+from actiondbg.process.checkpoints import ALREADY_THERE, BEGINNING
 from actiondbg.process.stop import Stop
-from actiondbg.process.timeline import ALREADY_THERE, BEGINNING
 from actiondbg.protocol.tags import PASS_TAG
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.session.action_query import ActionQuery
@@ -23,7 +23,7 @@ from actiondbg.session.observers import Callback, CallbackRuns, Observer
 if TYPE_CHECKING:
     from actiondbg import protocol
     from actiondbg.breakpoints.breakpoint import Breakpoint, BreakpointTable
-    from actiondbg.breakpoints.watch import Target
+    from actiondbg.breakpoints.targets import Target
     from actiondbg.process.stop import Stop
     from actiondbg.recording.session.action_query import ActionQuery
     from actiondbg.recording.session.changes import ChangeColumns

@@ -14,10 +14,16 @@ from actiondbg.breakpoints.breakpoint import BreakpointTable
 from actiondbg.breakpoints.condition import parse_condition, uses_field
 from actiondbg.breakpoints.resolution import Kind
 from actiondbg.errors import ControlRefused, UsageError
-from actiondbg.process.checkpoints import Automatic, Checkpoint
+from actiondbg.process.checkpoints import (
+    Automatic,
+    Branch,
+    Checkpoint,
+    Timeline,
+    only_found,
+    too_far_out,
+)
 from actiondbg.process.stop import Stop
-from actiondbg.process.streams import Streams
-from actiondbg.process.timeline import Branch, Timeline, only_found, too_far_out
+from actiondbg.process.tool_process import Streams
 from actiondbg.protocol.tags import FOLD_TAG, TAG_OF_KIND
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.recording import Recording

@@ -13,8 +13,7 @@ import numpy as np
 from actiondbg.recording.format.arrow import Array, WordColumn, pa, word_array, word_column
 from actiondbg.recording.tables.actions import column_of_event
 from actiondbg.statistics.quantities import Flags, Floats, Integers, all_measured
-from actiondbg.support.atomic_directory import made_folder
-from actiondbg.support.atomic_write import open_whole
+from actiondbg.support.atomic_write import made_folder, open_whole
 from actiondbg.support.globs import check_glob, glob_matches
 
 if TYPE_CHECKING:

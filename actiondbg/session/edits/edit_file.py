@@ -12,8 +12,8 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.errors import EditRefused, FileNotWritten, UsageError
+from actiondbg.process.checkpoints import Edited
 from actiondbg.process.stop import Side
-from actiondbg.process.timeline import Edited
 from actiondbg.session.occurrences import SavedAction
 from actiondbg.support.atomic_write import write_whole
 

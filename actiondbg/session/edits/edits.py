@@ -13,11 +13,11 @@ from actiondbg.analysis.pipeline import is_adaptor
 from actiondbg.errors import EditRefused, NotStopped, ToolGone, UsageError
 from actiondbg.ir.diff import Diff, make_diff
 from actiondbg.ir.printed import PrintedText
+from actiondbg.process.action_diff import print_named
+from actiondbg.process.checkpoints import Edited
 from actiondbg.process.execution import Execution
 from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.stop import Stop, with_skipping
-from actiondbg.process.timeline import Edited
-from actiondbg.process.value_names import print_named
 from actiondbg.protocol.tags import PASS_TAG
 from actiondbg.session.edits.edit_file import (
     SavedEdit,

@@ -12,9 +12,9 @@ from actiondbg import protocol
 from actiondbg.analysis.actions import ActionList, ListedAction, Window, state_of
 from actiondbg.breakpoints.condition import uses_field
 from actiondbg.errors import ToolGone
+from actiondbg.process.checkpoints import event_before
 from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.stop import Stop
-from actiondbg.process.timeline import event_before
 from actiondbg.session.past.replay import Place, Replay, logging, read_log, replay_to
 
 LOOK_AHEAD = 1_000_000  # actions after the stop: the tool may never end

@@ -13,7 +13,7 @@ from actiondbg.analysis.attempts import Attempt, attempts_of
 from actiondbg.analysis.contrast import Contrast, Example, contrast_of, is_silent, is_success
 from actiondbg.analysis.features import features_of
 from actiondbg.breakpoints.spec import attempt_terms
-from actiondbg.protocol.neighbourhood import Neighbourhood
+from actiondbg.protocol.notifications import Neighbourhood
 from actiondbg.session.past.replay import Replay, logging, read_log
 
 ANY = protocol.OutcomeFilter()

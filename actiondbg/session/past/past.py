@@ -20,13 +20,13 @@ from actiondbg.breakpoints.breakpoint import catches_on_wire
 from actiondbg.breakpoints.condition import parse_condition
 from actiondbg.breakpoints.resolution import Vocabulary, resolve_spec
 from actiondbg.breakpoints.spec import attempt_terms, parse_spec
-from actiondbg.breakpoints.watch import OperationGlob, parse_operation, parse_wanted
+from actiondbg.breakpoints.targets import OperationGlob, parse_operation, parse_wanted
 from actiondbg.errors import AgentError, LaunchError, NoAnswer, NoSuchUnit, UsageError
 from actiondbg.ir.printed import PrintedText
 from actiondbg.ir.value_names import ValueNames
+from actiondbg.process.checkpoints import event_before
 from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.stop import Side, Stop, ended_action
-from actiondbg.process.timeline import event_before
 from actiondbg.protocol.tags import FOLD_TAG, PASS_TAG, PATTERN_TAG, tag_of_kind
 from actiondbg.session.debug_session import End, StatisticKind
 from actiondbg.session.executions import Executions

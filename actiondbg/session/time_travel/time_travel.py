@@ -10,19 +10,21 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.errors import ControlRefused, NoAnswer, ToolGone, UsageError
-from actiondbg.process.checkpoints import Automatic, Checkpoint, Frozen
-from actiondbg.process.execution import Execution
-from actiondbg.process.forked_tool import ForkedTool
-from actiondbg.process.stop import Side, Stop
-from actiondbg.process.timeline import (
+from actiondbg.process.checkpoints import (
     ALREADY_THERE,
     BEGINNING,
+    Automatic,
     Branches,
+    Checkpoint,
+    Frozen,
     Timeline,
     event_before,
     only_found,
     too_far_out,
 )
+from actiondbg.process.execution import Execution
+from actiondbg.process.forked_tool import ForkedTool
+from actiondbg.process.stop import Side, Stop
 from actiondbg.session.agent_options import AgentOptions
 from actiondbg.session.breakpoints import AgentBreakpoints
 from actiondbg.session.executions import Executions, InnerStops, StopUpdates

@@ -6,11 +6,10 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.errors import AgentError, NoAnswer, NotStopped, ToolGone
-from actiondbg.process.checkpoints import Frozen
+from actiondbg.process.checkpoints import Branches, Frozen
 from actiondbg.process.execution import Execution
 from actiondbg.process.forked_tool import ForkedTool, closed_on_error
 from actiondbg.process.stop import Stop, with_skipping
-from actiondbg.process.timeline import Branches
 from actiondbg.session.agent_options import AgentOptions
 from actiondbg.session.breakpoints import AgentBreakpoints
 from actiondbg.session.executions import Executions

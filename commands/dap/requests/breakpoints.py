@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from actiondbg.breakpoints.catch import EVENTS
 from actiondbg.breakpoints.spec import location_spec
-from actiondbg.breakpoints.watch import parse_operation, parse_target
+from actiondbg.breakpoints.targets import EVENTS, parse_operation, parse_target
 from actiondbg.commands.dap import protocol
 from actiondbg.commands.dap.breakpoint_groups import Wanted
 from actiondbg.commands.dap.debuggee import Children

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta
 
-from actiondbg.breakpoints.catch import EVENTS
+from actiondbg.breakpoints.targets import EVENTS
 from actiondbg.commands.interpreter.options import NoOptions
 from actiondbg.commands.mcp.declaration import Arguments, InSession, NotNegative, Positive, tool
 from actiondbg.commands.mcp.desk import Desk

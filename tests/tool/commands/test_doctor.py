@@ -13,7 +13,7 @@ from actiondbg.doctor.sample import Sample
 from actiondbg.doctor.subject import Subject, installed_subjects
 from actiondbg.protocol.capabilities import CAPABILITIES
 from actiondbg.tool import find_tool
-from actiondbg.tool.identification.mlir_object import build_id_of
+from actiondbg.tool.identification import build_id_of
 from actiondbg.version import VERSION
 from tests.conftest import PYPI
 from tests.paths import COMMAND

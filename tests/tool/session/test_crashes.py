@@ -13,7 +13,7 @@ import pytest
 
 import actiondbg
 from actiondbg.errors import NoAnswer, UsageError
-from actiondbg.process.crash import parse_crash
+from actiondbg.process.stop import parse_crash
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
 from actiondbg.recording.session import open_session

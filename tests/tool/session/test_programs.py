@@ -15,7 +15,7 @@ import pytest
 import actiondbg
 from actiondbg.errors import ControlRefused, NotStopped, UsageError
 from actiondbg.recording import open_recording
-from actiondbg.tool.identification.mlir_object import llvm_version
+from actiondbg.tool.identification import llvm_version
 from tests.paths import COMMAND
 from tests.processes import descendants, is_alive, wait_for_end, wait_until
 

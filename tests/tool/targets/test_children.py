@@ -13,7 +13,7 @@ import pytest
 
 import actiondbg
 from actiondbg.recording import open_recording
-from actiondbg.tool.identification.mlir_object import _MLIR_TEXT  # pyright: ignore[reportPrivateUsage]
+from actiondbg.tool.identification import _MLIR_TEXT  # pyright: ignore[reportPrivateUsage]
 from tests.conftest import PYPI
 from tests.paths import COMMAND
 from tests.tool.suite.conftest import LIT, write_suite

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from actiondbg.analysis.features import Features, Value, features_of, shape_of
-from actiondbg.protocol.neighbourhood import (
+from actiondbg.protocol.notifications import (
     Adjacent,
     NearRegion,
     NearResult,

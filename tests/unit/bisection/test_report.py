@@ -21,7 +21,7 @@ from actiondbg.bisection.verdict import Mode
 from actiondbg.errors import FileNotWritten
 from actiondbg.ir.diff import Diff
 from actiondbg.protocol import Frame, Outcome
-from actiondbg.support.atomic_directory import replaced_directory
+from actiondbg.support.atomic_write import replaced_directory
 
 # --- reports ------------------------------------------------------------------------------------
 

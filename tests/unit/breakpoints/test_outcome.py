@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from actiondbg.breakpoints.catch import catch_spec, parse_catch
-from actiondbg.breakpoints.outcome_filter import parse_outcome
-from actiondbg.breakpoints.watch import (
+from actiondbg.breakpoints.targets import (
     Target,
+    catch_spec,
+    parse_catch,
     parse_operation,
+    parse_outcome,
     parse_target,
     watch_spec,
 )

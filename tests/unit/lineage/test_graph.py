@@ -10,6 +10,7 @@ import pytest
 from actiondbg.lineage.graph import Edges, LineageGraph
 from actiondbg.lineage.lineage import EVIDENCES, Evidence
 from actiondbg.lineage.questions.reasons import Ways
+from tests.elements import some
 from tests.fakes.lineage.lineage import FakeLineage, written_stage
 
 # @1 is cloned to @3; then @2 is merged into @1, which is replaced by @4.
@@ -61,12 +62,12 @@ def test_ways_from_several_operations_are_the_shortest_of_each(back: bool) -> No
         starts, to = chance.sample(range(30), 6), chance.sample(range(30), 4)
         single = {start: found.reach(start, back=back) for start in starts}
         several = found.reach(*starts, back=back)
-        for node, point in found.nodes(several).items():
+        for node, point in some(found.nodes(several).items()):
             alone = [one for one in single.values() if node in found.nodes(one)]
             ways = [found.way(one, found.nodes(one)[node]) for one in alone]
             assert found.way(several, point) == min(ways, key=len)
         leading = found.leading(to, back=back)
-        for start, one in single.items():
+        for start, one in some(single.items()):
             assert (start in leading) == bool(found.nodes(one).keys() & set(to))
 
 

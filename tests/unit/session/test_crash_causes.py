@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from actiondbg.process.crash import CrashCause, crash_cause, function_name, parse_crash
+from actiondbg.process.stop import CrashCause, crash_cause, function_name, parse_crash
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from hypothesis import strategies as some
 
 from actiondbg import protocol
 from actiondbg.errors import EditRefused
+from actiondbg.process.checkpoints import Branches, Edited
 from actiondbg.process.stop import Side, Stop
-from actiondbg.process.timeline import Branches, Edited
 from actiondbg.session.edits.edit_file import apply_patch, make_patch
 
 LINES = some.lists(some.sampled_from(["a", "b", "  c {", "}", "--- d", "+++ e", "@@ f", ""]))

@@ -13,9 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actiondbg import protocol
-from actiondbg.process.checkpoints import least_useful, private_memory
+from actiondbg.process.checkpoints import (
+    Branches,
+    actions_at,
+    event_before,
+    least_useful,
+    private_memory,
+)
 from actiondbg.process.stop import Stop
-from actiondbg.process.timeline import Branches, actions_at, event_before
 from actiondbg.session.time_travel.time_travel import Hit, Segment, newest_hits
 
 

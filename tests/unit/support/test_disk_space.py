@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from actiondbg.support.disk_space import reserved_space
+from actiondbg.support.scratch_directory import reserved_space
 
 SIZE = 4 << 20
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from actiondbg.errors import LaunchError
-from actiondbg.tool.identification import loaded_libraries
-from actiondbg.tool.identification.loaded_libraries import LoadedLibraries
+from actiondbg.tool import identification
+from actiondbg.tool.identification import LoadedLibraries
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_the_advice_fits_the_error(
     def fail(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr(loaded_libraries, "answer_of", fail)
+    monkeypatch.setattr(identification, "answer_of", fail)
     with pytest.raises(LaunchError) as raised:
         LoadedLibraries(Path("/x/tool"))
     assert str(raised.value).endswith(f": {advice}.")

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from actiondbg.support.folder_lock import locked
+from actiondbg.support.atomic_write import locked
 
 # Holds the lock while it counts; a second process in between would read the same number.
 _COUNT = """
 import errno, fcntl, os, stat, sys, time
 from pathlib import Path
-from actiondbg.support.folder_lock import locked
+from actiondbg.support.atomic_write import locked
 
 folder, without_folders = Path(sys.argv[1]), sys.argv[2] == "True"
 flock = fcntl.flock

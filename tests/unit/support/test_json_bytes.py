@@ -7,7 +7,7 @@ import json
 import msgspec
 import pytest
 
-from actiondbg.support.json_bytes import json_bytes
+from actiondbg.support.decoders import json_bytes
 
 
 class Named(msgspec.Struct):

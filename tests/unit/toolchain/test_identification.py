@@ -11,15 +11,14 @@ from pathlib import Path
 import pytest
 
 from actiondbg.errors import LaunchError
-from actiondbg.tool import find_tool
-from actiondbg.tool.identification import executable
-from actiondbg.tool.identification.executable import locate
-from actiondbg.tool.identification.mlir_object import (
+from actiondbg.tool import find_tool, identification
+from actiondbg.tool.identification import (
     Symbols,
     abi_checks,
     compilers_of,
     find_mlir_object,
     llvm_version,
+    locate,
     symbols_of,
 )
 from tests.unit.toolchain.test_toolchain import compile_c, refusal, write
@@ -204,7 +203,7 @@ def test_a_bare_name_is_looked_up_on_path_then_in_packages(
     def directories(name: str) -> Iterator[Path]:
         yield from places.get(name, [])
 
-    monkeypatch.setattr(executable, "package_directories", directories)
+    monkeypatch.setattr(identification, "package_directories", directories)
     monkeypatch.setenv("PATH", f"{tmp_path}/empty:{tmp_path}/bin")
     assert locate("iree-opt") == tools[0]
     tools[0].unlink()

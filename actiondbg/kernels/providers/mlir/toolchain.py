@@ -13,8 +13,7 @@ from pathlib import Path
 
 from actiondbg.kernels.errors import ProviderMissing
 from actiondbg.support.executables import answer_of, which
-from actiondbg.tool.identification.executable import package_directories
-from actiondbg.tool.identification.mlir_object import build_id_of
+from actiondbg.tool.identification import build_id_of, package_directories
 
 _SECONDS = 60
 _INSTALL = "pip install 'actiondbg[mlir]'"

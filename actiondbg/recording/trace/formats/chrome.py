@@ -26,7 +26,7 @@ from actiondbg.recording.trace.byte_columns import (
     pc,
 )
 from actiondbg.recording.trace.slices import Slices, Span, TracedProgram
-from actiondbg.support.json_bytes import json_bytes
+from actiondbg.support.decoders import json_bytes
 
 _BLOCK = 1 << 15  # slices
 _US = 1000  # ns

@@ -1,11 +1,34 @@
-"""File descriptors of processes (pidfd_open(2)), which stay those of the same process."""
+"""Processes: file descriptors of them, and their end with their parent."""
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import os
+import signal
 
 from actiondbg.errors import LaunchError
+
+# prctl(2)
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+def end_with_parent(parent: int) -> None:
+    """Let the kernel kill this process when its parent ends; it survives an exec.
+
+    Args:
+        parent: the number of the parent's process: it may have ended already.
+    """
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(128 + signal.SIGKILL)
+
+
+def adopt_orphans() -> None:
+    """Let this process be the parent of what its children started, once these have ended."""
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
 
 _REFUSED = (errno.EPERM, errno.EACCES, errno.ENOSYS)
 

@@ -1,0 +1,259 @@
+"""What watches, catches and breakpoints look at: TARGET, EVENT and OUTCOME.
+
+TARGET of a watch: ``cursor``, ``@12`` (an operation's id), ``%3`` or ``%x#1`` (an SSA name at the
+stop): an operation; ``attribute NAME of`` one of these: its attribute; ``op:GLOB count``: the
+number of operations. EVENT of a catch: a kind of ``EVENTS``, perhaps with a glob.
+
+OUTCOME of an action after which a breakpoint stops: one or more, separated by commas, any of which
+suffices: ``succeeded``, ``failed``, ``changed``, ``unchanged``, ``skipped``, and ``reason:GLOB``
+for the reasons of a failure. ``succeeded`` includes unchanged actions, and ``changed`` every action
+that changed the IR, with any result.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, get_args
+
+from actiondbg.errors import UsageError
+from actiondbg.protocol import Catch, CatchKind, OutcomeFilter, Watch
+from actiondbg.protocol.types import ResultFilter
+from actiondbg.support.counts import joined
+from actiondbg.support.globs import check_glob
+
+_ATTRIBUTE = re.compile(r"""attribute\s+(?:"([^"]+)"|(\S+))\s+of\s+(\S+)""")
+_COUNT = re.compile(r"""op:\s*(?:"([^"]+)"|(\S+))\s+count""")
+_ID = re.compile(r"@([0-9]{1,18})")
+_VALUE = re.compile(r"%[\w$.-]+(?:#[0-9]+)?")
+
+
+@dataclass(frozen=True)
+class Target:
+    """A parsed TARGET, before its operation is resolved.
+
+    Attributes:
+        kind: the kind of the watch.
+        operation: "cursor", an id or an SSA name; None for a count.
+        name: the attribute's name, or the glob of counted operations.
+    """
+
+    kind: Literal["operation", "count", "attribute"]
+    operation: str | int | None = None
+    name: str | None = None
+
+    def __str__(self) -> str:
+        """Return the target as a user writes it."""
+        if self.kind == "count":
+            return f"op:{self.name} count"
+        operation = f"@{self.operation}" if isinstance(self.operation, int) else self.operation
+        return f"attribute {self.name} of {operation}" if self.name else f"{operation}"
+
+
+def parse_target(text: str) -> Target:
+    """Parse a TARGET.
+
+    Raises:
+        UsageError: a syntax error, with its position.
+    """
+    stripped = text.strip()
+    if match := _COUNT.fullmatch(stripped):
+        glob = match[1] or match[2]
+        check_glob(glob, text, text.index(glob))
+        return Target("count", name=glob)
+    if match := _ATTRIBUTE.fullmatch(stripped):
+        return Target("attribute", parse_operation(match[3]), match[1] or match[2])
+    operation = _operation(stripped)
+    if operation is None:
+        raise UsageError(
+            f"{stripped!r} cannot be watched: give cursor, an id such as @12, an SSA name such as "
+            "%3, attribute NAME of one of these, or op:GLOB count."
+        )
+    return Target("operation", operation)
+
+
+def parse_operation(text: str) -> str | int:
+    """Parse a reference to an operation: ``cursor``, ``@12`` or ``%3``.
+
+    Returns:
+        The id as a number, otherwise the word.
+
+    Raises:
+        UsageError: the text is none of these.
+    """
+    operation = _operation(text.strip())
+    if operation is None:
+        raise UsageError(
+            f"{text.strip()!r} is not an operation: give cursor, an id such as @12, or an SSA name "
+            "such as %3."
+        )
+    return operation
+
+
+class OperationGlob(NamedTuple):
+    """Operations by their name."""
+
+    glob: str
+
+
+def parse_wanted(text: str) -> str | int | OperationGlob:
+    """Parse a reference to operations: ``cursor``, ``@12``, ``%3`` or ``op:GLOB``.
+
+    Raises:
+        UsageError: the text is none of these.
+    """
+    kind, colon, glob = text.partition(":")
+    if kind != "op" or not colon:
+        return parse_operation(text)
+    if not glob:
+        raise UsageError("'op:' lacks a name: give one, such as op:memref.*.")
+    check_glob(glob, text, len("op:"))
+    return OperationGlob(glob)
+
+
+def _operation(text: str) -> str | int | None:
+    if text == "cursor" or _VALUE.fullmatch(text):
+        return text
+    match = _ID.fullmatch(text)
+    return int(match[1]) if match and int(match[1]) else None
+
+
+def watch_spec(watch: Watch) -> str:
+    """Return the command that sets a watch again, in other runs too."""
+    option = "--exact " if watch.exact else ""
+    if watch.kind == "count":
+        return f"watch {option}op:{quoted(watch.glob or '')} count"
+    if watch.kind == "attribute":
+        return f"watch {option}attribute {quoted(watch.attribute or '')} of @{watch.id}"
+    return f"watch {option}@{watch.id}"
+
+
+def quoted(text: str) -> str:
+    """Return a word as commands take it, in quotes if it needs them."""
+    quote = "'" if '"' in text else '"'
+    return text if re.fullmatch(r"[\w.*?:@-]+", text) else f"{quote}{text}{quote}"
+
+
+_PLAIN = re.compile(r"[\w.*?:@-]+( [\w.*?:@-]+)*")  # needs no quotes where words are split
+
+
+class Event(NamedTuple):
+    """An event to catch.
+
+    Attributes:
+        label: what it is.
+        glob: what its glob matches; None if it takes none.
+    """
+
+    label: str
+    glob: str | None = None
+
+
+EVENTS: dict[CatchKind, Event] = {
+    "failure": Event("Failure of a pass", "pass"),
+    "crash": Event("Crash of the tool"),
+    "verify": Event("Invalid IR"),
+    "diagnostic": Event("Diagnostic", "text"),
+    "nonconvergence": Event("Greedy rewrite that does not converge"),
+}
+assert tuple(EVENTS) == get_args(CatchKind)
+_KINDS: dict[str, CatchKind] = {kind: kind for kind in EVENTS}
+
+
+def parse_catch(kind: str, glob: str | None) -> Catch:
+    """Check an EVENT.
+
+    Args:
+        kind: of ``EVENTS``.
+        glob: of the text of a diagnostic, or of the failing pass; None for any.
+
+    Raises:
+        UsageError: there is no such event, or it takes no glob.
+    """
+    known = _KINDS.get(kind)
+    if known is None:
+        raise UsageError(f"There is no event {kind!r} to catch: take {', '.join(EVENTS)}.")
+    if glob is None:
+        return Catch(kind=known)
+    if EVENTS[known].glob is None:
+        others = joined(sorted(each for each, event in EVENTS.items() if event.glob))
+        raise UsageError(
+            f"catch {known} takes no glob, got {glob!r}: leave it out; only {others} take one."
+        )
+    check_glob(glob, glob, 0)
+    return Catch(kind=known, glob=glob)
+
+
+def catch_spec(catch: Catch) -> str:
+    """Return the command that sets a catch again."""
+    if catch.glob is None:
+        return f"catch {catch.kind}"
+    glob = catch.glob if _PLAIN.fullmatch(catch.glob) else quoted(catch.glob)
+    return f"catch {catch.kind} {glob}"
+
+
+_RESULTS: dict[str, ResultFilter] = {word: word for word in get_args(ResultFilter)}
+_REASON = "reason:"
+
+
+def parse_outcome(text: str) -> OutcomeFilter:
+    """Parse an OUTCOME.
+
+    Args:
+        text: as in the module's description. A comma in a glob belongs to it, unless the name of
+            an outcome follows.
+
+    Returns:
+        The filter for the agent.
+
+    Raises:
+        UsageError: a syntax error, with its position.
+    """
+    words, reason = split_outcome(text, _RESULTS)
+    return OutcomeFilter([_RESULTS[word] for word in words], reason)
+
+
+def split_outcome(text: str, results: Collection[str]) -> tuple[list[str], str | None]:
+    """Split an OUTCOME; raises UsageError with the position of an error.
+
+    Args:
+        results: the valid words beside reason:GLOB.
+
+    Returns:
+        The words, and the glob of the reason or None.
+    """
+    words: list[str] = []
+    reason: str | None = None
+    offset = 0
+    for part in text.split(","):
+        word = part.strip()
+        if word in results:
+            words.append(word)
+        elif reason is not None and not word.startswith(_REASON):
+            reason += f",{part.rstrip()}"
+        else:
+            at = offset + len(part) - len(part.lstrip())
+            _check(word, results, reason, text, at)
+            reason = _reason(word, text, at)
+        offset += len(part) + 1
+    if reason is not None:
+        check_glob(reason, text, text.index(_REASON) + len(_REASON))
+    return words, reason
+
+
+def _check(word: str, results: Collection[str], before: str | None, text: str, at: int) -> None:
+    """Refuse an unknown outcome, or a second reason."""
+    if not word.startswith(_REASON):
+        raise UsageError(
+            f"There is no outcome {word!r}: take {', '.join(results)} or reason:GLOB.", text, at
+        )
+    if before is not None:
+        raise UsageError("Only one reason can be given: join them in one glob.", text, at)
+
+
+def _reason(word: str, text: str, at: int) -> str:
+    glob = word[len(_REASON) :].strip('"')
+    if not glob:
+        raise UsageError("Nothing follows reason: give a glob, or * for any.", text, at)
+    return glob

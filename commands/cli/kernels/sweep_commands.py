@@ -48,6 +48,7 @@ from actiondbg.kernels.problems.problem import (
     read_configurations,
     read_problems,
 )
+from actiondbg.kernels.programs.extraction import cut_program
 from actiondbg.kernels.providers.provider import ProviderSettings
 from actiondbg.kernels.providers.registry import provider_name
 from actiondbg.kernels.results.entry import Row, entries_of
@@ -144,8 +145,6 @@ def names_problems(options: ProblemOptions) -> bool:
 
 def _of_program(path: Path) -> list[Operation]:
     """Return the operations of a program; print what is left out."""
-    from actiondbg.kernels.problems.program_file import cut_program  # imports MLIR's bindings
-
     cut = cut_program(path)
     for reason, count in Counter(cut.left_out).items():
         times = f" ({count} times)" if count > 1 else ""

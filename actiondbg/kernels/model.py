@@ -27,14 +27,14 @@ _NUMPY = {
     "i32": "int32",
 }
 IteratorType = Literal["parallel", "reduction"]
-Argument = str | int
+Argument = str | int  # of an operation
+Parameter = int | str | bool | Sequence[int | str]  # of a configuration
 
 # The partial sums of products of random signs walk randomly: after i of k terms they are about
 # sqrt(i) terms large, and each addition rounds by up to u of that. The errors add up randomly too,
 # to some 0.4 u |A||B|, whatever k and the order of adding up are. The largest of a million elements
 # is five times that; 3.9 was the most that was observed.
 ROUNDING_FACTOR = 8
-Parameter = int | str | bool | Sequence[int | str]
 
 
 class ElementType(Enum):

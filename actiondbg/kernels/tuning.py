@@ -16,8 +16,8 @@ from actiondbg.kernels.execution.kernel_process import KernelProcess
 from actiondbg.kernels.kernels import Kernels
 from actiondbg.kernels.model import Configuration, Dispatch, ElementType, Operation, Tensor
 from actiondbg.kernels.packages import np
-from actiondbg.kernels.problems.program_file import operations_of
 from actiondbg.kernels.profiling.profiler import StartKernel, calibrated_calls
+from actiondbg.kernels.programs.extraction import operations_of
 from actiondbg.kernels.providers.iree.configurations import PROVIDER, lowering_of
 from actiondbg.kernels.providers.iree.whole_model import (
     ModelRoot,

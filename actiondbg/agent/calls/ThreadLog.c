@@ -136,7 +136,7 @@ enum {
 // Half a gigabyte for each thread without events; later calls are lost.
 static const uint64_t MostRecords = 1 << 24;
 
-/// The first page of a file; actiondbg/kernels/counting/measurement.py reads it.
+/// The first page of a file; actiondbg/kernels/counting reads it.
 struct Header {
   char magic[8];
   uint32_t version, headerSize, recordSize, eventCount;

@@ -1,4 +1,4 @@
-"""Groups of a program as functions of their own."""
+"""The operations of a program, such as an exported model: groups, as functions of their own."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
+from pathlib import Path
 
+from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.kernels.errors import Unsupported
 from actiondbg.kernels.model import ElementType, Tensor
 from actiondbg.kernels.packages import func, ir, linalg
@@ -19,6 +21,7 @@ from actiondbg.kernels.programs.structured_operation import (
     element_name,
     is_candidate,
     nested_operations,
+    parse_program,
     structured,
     tensor_shape,
 )
@@ -26,6 +29,14 @@ from actiondbg.kernels.programs.structured_operation import (
 _ARITHMETIC = re.compile(r"arith\.(add|sub|mul|div|max|min|rem|neg)|math\.")
 _INDEX_CASTS = ("arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui")
 _TYPES = {each.value: each for each in ElementType}
+_HINTS = {
+    "tosa": "mlir-opt --pass-pipeline='builtin.module(func.func(tosa-infer-shapes,"
+    "tosa-to-linalg-named,canonicalize,tosa-to-linalg,tosa-to-arith,tosa-to-tensor))'",
+    "stablehlo": "stablehlo-opt's --stablehlo-legalize-to-linalg",
+    "torch": "torch-mlir-opt's --torch-backend-to-linalg-on-tensors-backend-pipeline",
+    "onnx": "onnx-mlir-opt's --convert-onnx-to-linalg",
+}
+_DIALECT = re.compile(r"(?:= |^\s*)\"?([a-z_]+)\.[a-z_]", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -377,3 +388,36 @@ def _joins(operation: StructuredOperation, user: StructuredOperation) -> bool:
         return False
     only_destination = operation.result not in user.inputs
     return only_destination or user.reads_by_identity(operation.result)
+
+
+def operations_of(path: Path) -> list[ModelOperation]:
+    """Return each linalg operation of a program, or fused group, once for each shape and body.
+
+    Raises:
+        UsageError: the file is not MLIR, or has no linalg operation on tensors.
+        ActiondbgError: MLIR's Python bindings are not installed, or the file cannot be read.
+    """
+    return cut_program(path).operations
+
+
+def cut_program(path: Path) -> CutProgram:
+    """Return the operations of a program, and why others are left out; see ``operations_of``."""
+    try:
+        text = path.read_text()
+    except OSError as error:
+        raise ActiondbgError(f"Cannot read {path}: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(
+            f"{path} is not text: write the program as .mlir, not bytecode."
+        ) from error
+    found = cut(parse_program(text, str(path)))
+    if found.operations:
+        return found
+    if found.left_out:
+        raise UsageError(f"{path} has no operation that can be a kernel: {found.left_out[0]}")
+    dialects = set(_DIALECT.findall(text))
+    known = next((each for each in _HINTS if each in dialects), None)
+    advice = f"lower it to linalg first; it has {', '.join(sorted(dialects)) or 'no operation'}."
+    if known is not None:
+        advice = f"lower {known} to linalg first, with {_HINTS[known]}."
+    raise UsageError(f"{path} has no linalg operation on tensors: {advice}")

@@ -70,7 +70,7 @@ def _character(share: np.ndarray) -> str:
 
 
 # A condition on the index of one dimension, in words, and the indices that meet it.
-_Condition = tuple[str, np.ndarray]
+_Condition = tuple[str, "np.ndarray"]
 
 
 def error_pattern(wrong: np.ndarray) -> str:

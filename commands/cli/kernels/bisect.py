@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING
 
 from actiondbg.bisection.verdict import Mode
 from actiondbg.commands.cli.kernels.options import GenerateLine, OperationOptions, VerifyLine
-from actiondbg.commands.cli.kernels.requested_problems import (
-    names_problems,
-    requested_kinds,
-    requested_operations,
-)
 from actiondbg.commands.cli.kernels.sweep_commands import (
     dispatch_filter,
     generate_requested,
     kernels_of,
+    names_problems,
+    requested_kinds,
+    requested_operations,
     sweep_settings,
 )
 from actiondbg.commands.cli.line_parser import LineParser, subcommand

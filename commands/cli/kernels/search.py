@@ -15,8 +15,12 @@ from actiondbg.commands.cli.kernels.options import (
     ProviderOptions,
     check_used,
 )
-from actiondbg.commands.cli.kernels.requested_problems import requested_kinds, requested_operations
-from actiondbg.commands.cli.kernels.sweep_commands import provider_settings, requested_providers
+from actiondbg.commands.cli.kernels.sweep_commands import (
+    provider_settings,
+    requested_kinds,
+    requested_operations,
+    requested_providers,
+)
 from actiondbg.commands.cli.line_parser import LineParser, subcommand
 from actiondbg.commands.interpreter.options import flag, option
 from actiondbg.commands.interpreter.values import positive

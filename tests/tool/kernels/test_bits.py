@@ -12,7 +12,7 @@ from actiondbg.kernels.generated import GeneratedFolder
 from actiondbg.kernels.kernels import Kernels
 from actiondbg.kernels.model import ElementType
 from actiondbg.kernels.operations.matmul import Matmul
-from actiondbg.kernels.problems.program_file import operations_of
+from actiondbg.kernels.programs.extraction import operations_of
 from actiondbg.kernels.sweep.settings import SweepSettings
 from tests.fakes.kernels.lookup import BITS_AND_LOOKUP
 

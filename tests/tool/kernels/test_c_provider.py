@@ -16,7 +16,7 @@ from actiondbg.kernels.model import Configuration, Dispatch, Operation
 from actiondbg.kernels.operations.generic import Elementwise, Reduction
 from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.operations.windowed import Conv2d
-from actiondbg.kernels.problems.program_file import operations_of
+from actiondbg.kernels.programs.extraction import operations_of
 from actiondbg.kernels.providers.c import CProvider
 from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.providers.registry import make_provider

@@ -17,7 +17,7 @@ from actiondbg.kernels.model import Configuration, Dispatch, ElementType, Operat
 from actiondbg.kernels.operations.generic import Elementwise, Reduction
 from actiondbg.kernels.operations.matmul import BatchMatmul, Matmul, MatmulBiasRelu, MatmulSoftmax
 from actiondbg.kernels.operations.windowed import Conv2d, DepthwiseConv2d, Pooling
-from actiondbg.kernels.problems.program_file import operations_of
+from actiondbg.kernels.programs.extraction import operations_of
 from actiondbg.kernels.providers.mlir.provider import MlirProvider
 from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.providers.registry import make_provider

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from actiondbg.kernels.errors import Unsupported
-from actiondbg.kernels.problems.program_file import operations_of
+from actiondbg.kernels.programs.extraction import operations_of
 from actiondbg.kernels.results.csv_file import read_csv
 from tests.elements import some
 from tests.fakes.kernels.program import PROGRAM

@@ -12,7 +12,7 @@ import pytest
 
 from actiondbg.errors import UsageError
 from actiondbg.kernels.execution.kernel_process import KernelProcess
-from actiondbg.kernels.problems.program_file import operations_of
+from actiondbg.kernels.programs.extraction import operations_of
 from actiondbg.kernels.providers.iree.configurations import (
     Lowering,
     find_roots,

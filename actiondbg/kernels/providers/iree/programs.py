@@ -5,19 +5,15 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
-import numpy
 
 from actiondbg.kernels.errors import KernelError
 from actiondbg.kernels.execution.kernel import KernelBinary, LoadedKernel
 from actiondbg.kernels.model import Operation, Tensor
+from actiondbg.kernels.packages import np
 from actiondbg.support.decoders import decoder_of
 from actiondbg.support.scratch_directory import scratch_directory
-
-if TYPE_CHECKING:
-    import numpy as np
 
 EMPTY_CALL = "actiondbg_empty_call"
 _EMPTY_CALLS = 1000
@@ -76,7 +72,7 @@ class ProgramKernel:
             output = folder / "result.bin"
             options = [*self._options(inputs, folder, self._binary.symbol), f"--output=@{output}"]
             self._start("run", options)
-            content = numpy.fromfile(output, numpy.uint8)
+            content = np.fromfile(output, np.uint8)
         return content.view(result.type.dtype).reshape(result.shape)
 
     def time(self, inputs: Sequence[np.ndarray], calls: int) -> float:

@@ -9,7 +9,7 @@ import pytest
 from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.kernels.generated import add_to_manifest, read_manifest
 from actiondbg.kernels.model import Configuration, Dispatch
-from actiondbg.kernels.problems.program_file import cut_program, operations_of
+from actiondbg.kernels.programs.extraction import cut_program, operations_of
 from actiondbg.kernels.programs.model_operation import ModelOperation
 from tests.elements import some
 from tests.fakes.kernels.program import PROGRAM

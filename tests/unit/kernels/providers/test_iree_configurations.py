@@ -10,7 +10,6 @@ from actiondbg.errors import UsageError
 from actiondbg.kernels.model import Configuration, Dispatch, ElementType, Parameter
 from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.operations.windowed import Conv2d
-from actiondbg.kernels.providers.iree.catalog import find_obstacle
 from actiondbg.kernels.providers.iree.configurations import (
     LEVELS,
     MATMUL_PIPELINE,
@@ -19,6 +18,7 @@ from actiondbg.kernels.providers.iree.configurations import (
     lowering_of,
     tiled,
 )
+from actiondbg.kernels.providers.iree.provider import find_obstacle
 from actiondbg.kernels.providers.iree.tiling import (
     Tiling,
     convolution_tilings,
@@ -166,7 +166,7 @@ def test_gpus_have_the_tiles_of_the_dispatch_profiler() -> None:
 
 
 def test_a_vector_that_iree_refuses_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("actiondbg.kernels.providers.iree.catalog.vector_bytes", lambda: 32)
+    monkeypatch.setattr("actiondbg.kernels.providers.iree.provider.vector_bytes", lambda: 32)
 
     sizes: dict[str, Parameter] = {"vector_common_parallel": [64, 64, 0]}
 

@@ -15,10 +15,9 @@ from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.profiling.profiler import Kernel, Measured, Profiler
 from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.results.entry import Profile, Row, Verification
-from actiondbg.kernels.sweep.compilation import DispatchCompiler
 from actiondbg.kernels.sweep.generation import plan_dispatches, write_dispatches
 from actiondbg.kernels.sweep.settings import SweepSettings
-from actiondbg.kernels.sweep.sweep import Stages, Sweep, SweepProgress
+from actiondbg.kernels.sweep.sweep import DispatchCompiler, Stages, Sweep, SweepProgress
 from tests.fakes.kernels.copying_provider import BROKEN, GOOD, LARGE, CopyingProvider
 
 _MATMULS = [Matmul(8, 8, size) for size in (8, 16, 32)]

@@ -16,7 +16,7 @@ BUILDS = LIBRARY
 
 Launch = Callable[..., actiondbg.Session]
 
-LIBRARY = """\
+SHARED = """\
 module attributes {transform.with_named_sequence} {
   transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
     %f = transform.structured.match ops{["func.func"]} in %root
@@ -43,14 +43,14 @@ FIRST = (
 
 def change_library() -> None:
     """Make the next run of the transform library apply other patterns."""
-    text = LIBRARY.replace("patterns.canonicalization", "patterns.linalg.tiling_canonicalization")
+    text = SHARED.replace("patterns.canonicalization", "patterns.linalg.tiling_canonicalization")
     Path("library.mlir").write_text(text)
 
 
 @pytest.fixture
 def session(launch: Launch) -> actiondbg.Session:
     """A session without checkpoints, so that each replay reads the library again."""
-    Path("library.mlir").write_text(LIBRARY)
+    Path("library.mlir").write_text(SHARED)
     session = launch(*FLAGS)
     session.timeline.checkpoints.spacing = 0
     return session

@@ -225,7 +225,8 @@ class TrialEvaluator:
         file = self.tool.directory / "record"
         plan = msgspec.structs.replace(trial.plan, record=str(file), keys=keys)
         evidence = self._in_thread(self._run_only, msgspec.structs.replace(trial, plan=plan))
-        return evidence, read_record(file)
+        # Of a run that did not end in time, the record is cut.
+        return evidence, Record([]) if evidence.stop is None else read_record(file)
 
     def judge_run(self, trial: Trial, evidence: Evidence) -> Judgement:
         """Judge what a trial left, unless its verdict is cached."""

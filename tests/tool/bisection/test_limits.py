@@ -71,6 +71,12 @@ def test_no_trial_begins_after_the_time(argv: list[str]) -> None:
     assert "has not begun" in result.message
 
 
+def test_a_whole_run_that_takes_too_long_is_untestable(argv: list[str]) -> None:
+    result = actiondbg.bisect(argv, is_good, timeout=1e-6)
+    assert result.verdict == "untestable"
+    assert "The whole run is untestable (the tool did not end in time)" in result.message
+
+
 def test_a_limit_is_positive(argv: list[str]) -> None:
     wrong: list[dict[str, Any]] = [{"max_trials": 0}, {"max_seconds": -1}]
     for limit in wrong:

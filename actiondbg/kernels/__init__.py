@@ -34,15 +34,15 @@ __all__ = [
 
 _HOME = {
     "CompiledKernel": "providers.provider",
-    "Configuration": "model.configuration",
-    "Dispatch": "model.dispatch",
-    "ElementType": "model.element_type",
+    "Configuration": "model",
+    "Dispatch": "model",
+    "ElementType": "model",
     "Kernels": "kernels",
     "Matmul": "operations.matmul",
-    "Operation": "model.operation",
+    "Operation": "model",
     "Provider": "providers.provider",
     "ProviderSettings": "providers.provider",
-    "Row": "results.row",
+    "Row": "results.entry",
     "SweepSettings": "sweep.settings",
 }
 

@@ -15,7 +15,9 @@ class _LazyModule:
         self._name = name
 
     def __getattr__(self, name: str) -> object:
-        return getattr(import_module(self._name), name)
+        found: object = getattr(import_module(self._name), name)
+        setattr(self, name, found)  # which is asked first, so that this runs once for a name
+        return found
 
 
 if TYPE_CHECKING:

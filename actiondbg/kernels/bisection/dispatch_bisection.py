@@ -240,22 +240,21 @@ def bisect_dispatch(
     kernel = WrongKernel(dispatch, verdict, provider.identity(), limit)
     judge = KernelJudge(kernel, provider, verifier)
     oracle = _event(folder, kernel, detail) or KernelOracle(judge, folder / KERNEL)
-
-    run = partial(
-        bisect,
-        provider.configured_step(dispatch).argv,
-        oracle,
-        mode=mode,
-        always=_NEEDED if mode == "skip" else (),
-        cwd=folder,
-        progress=progress,
-    )
     with locked(folder / LOCK):
         write_kernel(folder / KERNEL, kernel)
         key = _culprit_key(folder, mode)
         stored = read_json(folder / CULPRIT, _StoredCulprit)
         if stored is not None and stored.key == key and stored.has_report:
             return stored.culprit
+        run = partial(
+            bisect,
+            provider.configured_step(dispatch).argv,
+            oracle,
+            mode=mode,
+            always=_NEEDED if mode == "skip" else (),
+            cwd=folder,
+            progress=progress,
+        )
         culprit = kernel_culprit(_find(run, folder / REPORT, verdict))
         write_whole(folder / CULPRIT, to_json(_StoredCulprit(key, culprit)))
     return culprit

@@ -209,9 +209,9 @@ def _entry(cells: Sequence[str], columns: Sequence[Column]) -> Entry:
     for column, cell in zip(columns, padded, strict=True):
         if not column.field:
             continue
-        owner, _, key = column.field.partition(".")
+        owner, dot, key = column.field.partition(".")
         value = _read(column, cell)
-        if not key:
+        if not dot:
             fields[owner] = value
         elif owner in _RECORDS or value not in ("", None):
             fields.setdefault(owner, {})[key] = value

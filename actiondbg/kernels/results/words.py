@@ -200,7 +200,7 @@ def change_cells(difference: Difference) -> tuple[str, ...]:
     ]
     return (
         difference.name,
-        " -> ".join(verdicts),
+        " -> ".join(filter(None, verdicts)),
         *times,
         "" if difference.ratio is None else f"{difference.ratio:.2f} times",
     )

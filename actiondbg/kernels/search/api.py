@@ -79,9 +79,9 @@ def search(
     providers, baseline = {compiler.name: compiler}, None
     if compare_with_c:
         loops = make_provider("c")
-        default = loops.default(operation)
         with suppress(ActiondbgError):  # its packages are optional
             loops.identity()
+            default = loops.default(operation)
             if loops.obstacle(Dispatch(operation, default)) is None:
                 baseline = default
                 providers.setdefault(loops.name, loops)

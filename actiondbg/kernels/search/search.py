@@ -312,12 +312,14 @@ class ConfigurationSearch:
         self._progress = progress
         self._space = SearchSpace(parameters)
         self._sampler: Sampler = make_sampler(settings.sampler, self._space, settings.seed)
-        self._firsts = [provider.default(operation), *([baseline] if baseline else [])]
+        default = provider.default(operation)
+        self._firsts = [default, *([baseline] if baseline else [])]
         self._likely = likely
         self._predefined = list(provider.configurations(operation))
         self._origins: dict[str, Origin] = {each.name: "predefined" for each in self._predefined}
-        origins: tuple[Origin, Origin] = ("default", "baseline")
-        self._origins |= zip((each.name for each in self._firsts), origins, strict=False)
+        if baseline is not None:
+            self._origins[baseline.name] = "baseline"
+        self._origins[default.name] = "default"  # also where it is the baseline, too
         self._started = time.monotonic()
         header = LogHeader(operation.name, provider.name, provider.identity(), parameters)
         self.log = TrialLog(log, header)

@@ -106,3 +106,14 @@ def test_a_report_of_another_version_is_read(tmp_path: Path) -> None:
         csv.writer(file).writerows(rows)
     expected = [replace(each, confirmed=None) for each in entries_of(ROWS)]
     assert read_csv(path) == expected
+
+
+def test_a_column_may_have_no_name(tmp_path: Path) -> None:
+    """Such as the index that pandas writes before the others; it is a tag like them."""
+    entries = entries_of([replace(FAST, tags=(("commit", "1a"),))])
+    header, line = to_csv(entries).splitlines()
+    path = tmp_path / "a.csv"
+    path.write_text(f",{header}\n0,{line}\n")
+    (entry,) = read_csv(path)
+    assert entry == replace(entries[0], tags={"": "0", "commit": "1a"})
+    assert to_csv([entry]) == path.read_text()

@@ -109,6 +109,17 @@ def test_a_baseline_is_measured_and_never_wins(tmp_path: Path) -> None:
     assert found.best.configuration.parameters == FASTEST
 
 
+def test_a_default_that_is_the_baseline_too_can_win(tmp_path: Path) -> None:
+    provider, log = TunedProvider(), tmp_path / "search.jsonl"
+    default = provider.default(OPERATION)
+    settings = SearchSettings(budget=1, sampler="random")
+    found = ConfigurationSearch(
+        OPERATION, provider, KnownTimes(), log, settings, baseline=default
+    ).run()
+    assert [each.origin for each in found.finalists] == ["default"]
+    assert found.best is not None and found.best.configuration == default
+
+
 def test_a_default_that_is_much_slower_keeps_the_time_of_its_trial(tmp_path: Path) -> None:
     class Slow(KnownTimes):
         def trial(self, dispatch: Dispatch) -> SearchTrial:

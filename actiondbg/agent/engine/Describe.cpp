@@ -86,8 +86,9 @@ Object describeStop(const Frame &frame, const Notice &notice,
               {"unnamed", textOrNull(frame.unnamed())}};
   addAction(stop, frame);
   addOperation(stop, frame);
-  // While the action is not over its outcome is unknown.
-  static const Frame nothing;
+  // While the action is not over its outcome is unknown. Never destroyed: the
+  // tool may stop in static destructors.
+  static const Frame &nothing = *new Frame;
   addOutcome(stop, inside ? nothing : frame, log, mostChanges);
   return stop;
 }

@@ -53,7 +53,8 @@ void Breakpoint::inherit(Breakpoint &old) {
 //===----------------------------------------------------------------------===//
 
 OutcomeFilter OutcomeFilter::parse(Fields &fields) {
-  static const TextMap<Results> all = {
+  // Never destroyed: the tool may stop in static destructors.
+  static const auto &all = *new TextMap<Results>{
       {"succeeded", asSet(Result::Succeeded) | asSet(Result::Unchanged)},
       {"unchanged", asSet(Result::Unchanged)},
       {"failed", asSet(Result::Failed)},

@@ -53,7 +53,8 @@ static bool isCast(Operation *op) {
 static StringRef actionText(const ConversionTarget &target,
                             OperationName name) {
   using Action = ConversionTarget::LegalizationAction;
-  static const std::map<std::optional<Action>, StringRef> texts = {
+  // Never destroyed: the tool may convert in static destructors.
+  static const auto &texts = *new std::map<std::optional<Action>, StringRef>{
       {Action::Legal, "legal"},
       {Action::Dynamic, "dynamic"},
       {Action::Illegal, "illegal"}};

@@ -52,14 +52,19 @@ namespace {
 struct Asked {
   std::string method;
   Object params;
-
-  static Asked parse(Fields &fields) {
-    std::string method = fields.text("method");
-    const Object *params = fields.optionalObject("params");
-    return {std::move(method), params ? *params : Object()};
-  }
 };
 } // namespace
+
+/// Reads the questions; other fields of theirs are passed over.
+static std::vector<Asked> askedIn(Fields &fields) {
+  std::vector<Asked> all;
+  fields.eachObject("requests", [&](Fields &inner) {
+    std::string method = inner.text("method");
+    const Object *params = inner.optionalObject("params");
+    all.push_back({std::move(method), params ? *params : Object()});
+  });
+  return all;
+}
 
 /// Whether a request changes nothing, not even the cursor.
 static bool isQuestion(StringRef method) {
@@ -91,7 +96,7 @@ static Answer getTogether(Engine &engine, const std::vector<Asked> &asked) {
     return Object{{"answers", Array(asked, answerOne)}};
   });
 }
-ADBG_IR_REQUEST("together", getTogether, fields.objects<Asked>("requests"))
+ADBG_IR_REQUEST("together", getTogether, askedIn(fields))
 
 std::optional<Json> answerLine(Engine &engine, StringRef line) {
   Envelope envelope = Envelope::open(line);

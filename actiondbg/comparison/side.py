@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from actiondbg.analysis.pipeline import is_adaptor
-from actiondbg.comparison.actions import Function, Texts, final_texts
 from actiondbg.errors import ActiondbgError
 from actiondbg.protocol.tags import PASS_TAG
 from actiondbg.recording import open_recording
@@ -21,6 +20,7 @@ from actiondbg.support.interrupts import signal_name
 from actiondbg.tool.command_line import inspect_command_line
 
 if TYPE_CHECKING:
+    from actiondbg.comparison.actions import Function, Texts
     from actiondbg.recording.recording import Recording
 
 
@@ -69,6 +69,8 @@ class Side:
     @cached_property
     def final_texts(self) -> dict[Function, Texts] | None:
         """The IR of each function at the end of the run; None if it is not recorded."""
+        from actiondbg.comparison.actions import final_texts  # numpy and pyarrow, to read with
+
         return final_texts(self.recording)
 
 

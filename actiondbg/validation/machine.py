@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from inspect import signature
 from math import prod
@@ -37,10 +37,10 @@ class Elements:
     items: Sequence[Scalar]  # scalars, row by row
     element: ScalarType
 
-    def with_items(self, changed: Mapping[int, Scalar] | Iterable[tuple[int, Scalar]]) -> Elements:
+    def with_items(self, changed: Iterable[tuple[int, Scalar]]) -> Elements:
         """Return the same with other items at some places."""
         items = list(self.items)
-        for at, item in dict(changed).items():
+        for at, item in changed:
             items[at] = item
         return Elements(self.shape, items, self.element)
 

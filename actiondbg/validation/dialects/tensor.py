@@ -141,7 +141,7 @@ def _insert(
 ) -> Results:
     at = element_position(machine, indices, tensor.shape, row_major(tensor.shape))
     machine.charge(len(tensor.items))
-    return [tensor.with_items({at: value})]
+    return [tensor.with_items([(at, value)])]
 
 
 @handles("tensor.extract_slice")
@@ -448,7 +448,7 @@ def _unpack(machine: Machine, operation: Operation) -> Results:
     machine.charge(prod(packed.shape) + prod(plain.shape))
     strides = row_major(plain.shape)
     pairs = zip(layout.positions(packed.shape), packed.items, strict=True)
-    inside = {flat(at, strides): item for at, item in pairs if _is_inside(at, plain.shape)}
+    inside = ((flat(at, strides), item) for at, item in pairs if _is_inside(at, plain.shape))
     return [plain.with_items(inside)]
 
 

@@ -24,7 +24,8 @@ from actiondbg.process.cold_start import ColdStart, StartedTool, started_tool
 from actiondbg.process.execution import Execution, start_execution
 from actiondbg.process.forked_tool import ForkedTool, ForkOwner
 from actiondbg.process.stop import Stop
-from actiondbg.process.tool_process import LaunchOptions, Streams
+from actiondbg.process.streams import Streams
+from actiondbg.process.tool_process import LaunchOptions
 from actiondbg.support.closeable import Closeable
 from actiondbg.support.globs import escape_glob
 from actiondbg.support.interrupts import HeldInterrupts

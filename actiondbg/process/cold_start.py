@@ -14,7 +14,8 @@ from typing import NamedTuple
 from actiondbg import protocol
 from actiondbg.errors import LaunchError, NoAnswer
 from actiondbg.process.forked_tool import ForkedTool, ForkOwner, ForkProcess, closed_on_error
-from actiondbg.process.tool_process import Listener, Process, Redirection, Streams, start_process
+from actiondbg.process.streams import Redirection, Streams
+from actiondbg.process.tool_process import Listener, Process, start_process
 from actiondbg.protocol.client import Client, ConnectionEnded
 from actiondbg.support.interrupts import HeldInterrupts
 from actiondbg.tool import find_tool

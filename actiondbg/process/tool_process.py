@@ -1,4 +1,4 @@
-"""The process of the tool: its streams, its start with the agent in it, the socket, its end."""
+"""The process of the tool: its start with the agent in it, the socket, its end."""
 
 from __future__ import annotations
 
@@ -10,63 +10,18 @@ import socket
 import struct
 import sys
 import threading
-from collections.abc import Generator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, NamedTuple, Protocol, TypeAlias
+from typing import Protocol
 
 from actiondbg import protocol
-from actiondbg.errors import LaunchError, ProtocolError
+from actiondbg.errors import ProtocolError
+from actiondbg.process.streams import Redirection, Streams
 from actiondbg.protocol.client import Client
 from actiondbg.support.interrupts import HeldInterrupts, Watch, wait_for_end
 from actiondbg.support.processes import open_pidfd
-from actiondbg.tool.program import OpenedStream, Program, StartedProgram
+from actiondbg.tool.program import Program, StartedProgram
 from actiondbg.tool.seen_programs import SeenPrograms
-
-Redirection: TypeAlias = str | os.PathLike[str] | int | IO[str] | IO[bytes] | None
-
-
-class Streams(NamedTuple):
-    """The redirections of the standard streams.
-
-    Args:
-        stdin: a path, a file or its descriptor, ``"inherit"`` for ours; None for the default of
-            the caller.
-        stdout: as ``stdin``.
-        stderr: as ``stdin``.
-    """
-
-    stdin: Redirection = None
-    stdout: Redirection = None
-    stderr: Redirection = None
-
-    @contextlib.contextmanager
-    def opened(self) -> Generator[tuple[OpenedStream, OpenedStream, OpenedStream]]:
-        """Open the files that are given by paths, for the start of a tool in the block.
-
-        Raises:
-            LaunchError: a file cannot be opened.
-        """
-        with contextlib.ExitStack() as files:
-            yield (
-                _opened(self.stdin, "rb", files),
-                _opened(self.stdout, "wb", files),
-                _opened(self.stderr, "wb", files),
-            )
-
-
-def _opened(where: Redirection, mode: str, files: contextlib.ExitStack) -> OpenedStream:
-    if where is None or where == "inherit":
-        return None
-    if not isinstance(where, str | os.PathLike):
-        return where
-    try:
-        return files.enter_context(open(where, mode))
-    except OSError as error:
-        action = "read" if mode == "rb" else "written"
-        raise LaunchError(
-            f"{os.fspath(where)!r} cannot be {action} ({error.strerror}): name another file."
-        ) from error
 
 
 @dataclass

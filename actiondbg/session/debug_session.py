@@ -17,7 +17,7 @@ from actiondbg.breakpoints.resolution import Vocabulary
 from actiondbg.process.checkpoints import Automatic, Checkpoint, Timeline
 from actiondbg.process.execution import State
 from actiondbg.process.stop import Side, Stop
-from actiondbg.process.tool_process import Redirection, Streams
+from actiondbg.process.streams import Redirection, Streams
 from actiondbg.session.breakpoints import BreakpointList
 from actiondbg.session.inspection.agent_access import AgentAccess
 from actiondbg.session.inspection.cursor import Cursor, Outcome, Stack

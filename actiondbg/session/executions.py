@@ -14,7 +14,8 @@ from actiondbg.errors import NoAnswer, NotStopped, UsageError
 from actiondbg.process.execution import Execution, State, start_execution
 from actiondbg.process.program_run import OtherTurn, Suspended, WaitingProgram
 from actiondbg.process.stop import Stop
-from actiondbg.process.tool_process import LaunchOptions, Redirection, Streams, is_shared
+from actiondbg.process.streams import Redirection, Streams
+from actiondbg.process.tool_process import LaunchOptions, is_shared
 from actiondbg.support.interrupts import HeldInterrupts
 from actiondbg.support.scratch_directory import make_directory, remove_directory
 from actiondbg.tool.program import Program

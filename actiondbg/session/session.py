@@ -18,7 +18,7 @@ from actiondbg.ir.value_names import ValueNames
 from actiondbg.process.execution import Execution, State
 from actiondbg.process.program_run import FollowedProcess, WaitingProgram
 from actiondbg.process.stop import Stop
-from actiondbg.process.tool_process import Redirection, Streams
+from actiondbg.process.streams import Redirection, Streams
 from actiondbg.session.agent_options import AgentOptions
 from actiondbg.session.breakpoints import AgentBreakpoints, BreakpointList
 from actiondbg.session.control import ToolControl

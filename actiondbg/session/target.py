@@ -14,7 +14,8 @@ from actiondbg.process.execution import Execution
 from actiondbg.process.process_status import ProcessStatus, mapped_files, process_status
 from actiondbg.process.program_run import FollowedProcess, OtherTurn
 from actiondbg.process.stop import Stop
-from actiondbg.process.tool_process import LaunchOptions, Streams
+from actiondbg.process.streams import Streams
+from actiondbg.process.tool_process import LaunchOptions
 from actiondbg.session.agent_options import AgentOptions
 from actiondbg.session.breakpoints import AgentBreakpoints
 from actiondbg.session.executions import Executions

@@ -7,9 +7,7 @@ import errno
 import fcntl
 import itertools
 import os
-import shutil
 import stat
-import tempfile
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import IO
@@ -170,6 +168,10 @@ def replaced_directory(folder: Path, mark: str) -> Generator[Path]:
     Raises:
         FileNotWritten: the folder cannot be made, or has other contents.
     """
+    # Imported here: a tool that is recorded starts without them.
+    import shutil
+    import tempfile
+
     folder = Path(os.path.abspath(folder))
     with contextlib.ExitStack() as stack:
         try:
@@ -205,6 +207,8 @@ def _check_replaceable(folder: Path, mark: str) -> None:
 
 
 def _replace(new: Path, folder: Path) -> None:
+    import shutil
+
     if not folder.exists():
         os.rename(new, folder)
         return

@@ -1,19 +1,20 @@
-"""Plain text, settings, facts, displays, processes, threads, and runs of native debuggers."""
+"""Plain text, settings, facts, displays, processes and threads."""
 
 from __future__ import annotations
 
 import shlex
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.tables import aligned
 from actiondbg.commands.render.units import rows
-from actiondbg.process.program_run import FollowedProcess
-from actiondbg.protocol import MLIRContext, Thread
-from actiondbg.session.inspection.native_debugger import NativeRun
 from actiondbg.support.counts import plural
+
+if TYPE_CHECKING:
+    from actiondbg.process.program_run import FollowedProcess
+    from actiondbg.protocol import MLIRContext, Thread
 
 Fact = str | int | bool | list[str] | None
 
@@ -150,22 +151,6 @@ def _threads_text(_: RenderContext, shown: ThreadsShown) -> str:
     return "\n".join(aligned([head, *cells], left=(0, 3, 4, 5)))
 
 
-def start_text(run: NativeRun) -> str:
-    """Return the text before a debugger gets the terminal."""
-    places = [f"{one.name or 'no symbol'} at {one.place}" for one in run.functions]
-    lines = [
-        f"Attaching {run.debugger} to process {run.pid}, a fork of the tool.",
-        *(f"  breakpoint in {place}" for place in places),
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _native_text(_: RenderContext, run: NativeRun) -> str:
-    if run.output is not None:
-        return run.output
-    return f"{run.debugger} and its fork have ended; the tool is still at its stop."
-
-
 RENDERERS = (
     renders(Text, lambda _, shown: shown.text),
     renders(SettingsShown, lambda _, shown: "\n".join(rows(shown.settings))),
@@ -178,5 +163,4 @@ RENDERERS = (
     renders(ProcessesShown, _processes_text),
     renders(ContextsShown, _contexts_text),
     renders(ThreadsShown, _threads_text),
-    renders(NativeRun, _native_text),
 )

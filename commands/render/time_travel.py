@@ -1,4 +1,4 @@
-"""The text of edits, checkpoints and timelines."""
+"""The text of edits, checkpoints and timelines, and of runs of native debuggers."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.units import describe
 from actiondbg.process.checkpoints import Automatic, Branch, Checkpoint, Edited, Skipped, Timeline
 from actiondbg.session.edits.edits import Edition
+from actiondbg.session.inspection.native_debugger import NativeRun
 from actiondbg.session.skip_rules import SkipRule
 from actiondbg.support.counts import counted
 
@@ -160,6 +161,22 @@ def _timeline_object(timeline: Timeline) -> object:
     return found
 
 
+def start_text(run: NativeRun) -> str:
+    """Return the text before a debugger gets the terminal."""
+    places = [f"{one.name or 'no symbol'} at {one.place}" for one in run.functions]
+    lines = [
+        f"Attaching {run.debugger} to process {run.pid}, a fork of the tool.",
+        *(f"  breakpoint in {place}" for place in places),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _native_text(_: RenderContext, run: NativeRun) -> str:
+    if run.output is not None:
+        return run.output
+    return f"{run.debugger} and its fork have ended; the tool is still at its stop."
+
+
 RENDERERS = (
     renders(Edition, edition_text, _edition_object),
     renders(EditsShown, edits_text, lambda shown: [edited_object(one) for one in shown.edits]),
@@ -168,4 +185,5 @@ RENDERERS = (
     renders(Timeline, timeline_text, _timeline_object),
     renders(SkipRule, lambda _, rule: f"Skip rule {rule.id}: {rule.text}"),
     renders(SkipRulesShown, rules_text),
+    renders(NativeRun, _native_text),
 )

@@ -19,7 +19,7 @@ from actiondbg.commands.interpreter.options import (
     rest,
 )
 from actiondbg.commands.render.ir import Block, Counted
-from actiondbg.commands.render.status import start_text
+from actiondbg.commands.render.time_travel import start_text
 from actiondbg.commands.render.units import Backtrace, Units
 from actiondbg.errors import NoSuchUnit, NotStopped, UnitErased, UsageError
 from actiondbg.session.inspection.native_debugger import Debugger, NativeRun

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, ParamSpec
 
 from actiondbg.errors import ActiondbgError, LaunchError, UsageError
-from actiondbg.process.tool_process import Redirection, Streams
+from actiondbg.process.streams import Redirection, Streams
 from actiondbg.recording.format.structs import is_recording
 from actiondbg.support.closeable import Closeable
 from actiondbg.support.scratch_directory import is_full, make_scratch, remove_directory

@@ -22,7 +22,6 @@ from actiondbg.errors import UsageError
 from actiondbg.protocol.tags import ITERATION_TAG
 from actiondbg.recording.format.arrow import Bools, Ints, WordColumn, pa, word_column
 from actiondbg.recording.format.layout import CHANGE_KINDS
-from actiondbg.recording.tables.rows import ends_of_nested
 from actiondbg.recording.tables.snapshots import IRText
 from actiondbg.support.counts import counted
 
@@ -271,16 +270,34 @@ class EventLine:
     @cached_property
     def ends(self) -> Ints:
         """The event at which each action ends, or would end if it is unfinished."""
-        return 2 * self.behind - self.depths
+        ends = np.empty(self.count, dtype=np.int32)
+        # Actions of one depth do not overlap: they end in the order of their beginnings.
+        ends[self._by_depth] = self._end_events[self._ends_by_depth]
+        return ends
 
     @cached_property
     def _ended(self) -> Ints:
         """The action of each end, in the order of the ends."""
-        return np.argsort(self.ends, kind="stable")
+        ended = np.empty(self.count, dtype=np.int32)
+        ended[self._ends_by_depth] = self._by_depth
+        return ended
+
+    @cached_property
+    def _end_events(self) -> Ints:
+        is_end = np.ones(2 * self.count + 1, dtype=np.bool_)
+        is_end[0] = False
+        is_end[self.begins] = False
+        return np.flatnonzero(is_end).astype(np.int32)
 
     @cached_property
     def _by_depth(self) -> Ints:
         return np.argsort(self.depths, kind="stable").astype(np.int32)
+
+    @cached_property
+    def _ends_by_depth(self) -> Ints:
+        # The depth of an end: the actions that have begun and not ended.
+        depths = self._end_events - 2 * np.arange(1, self.count + 1)
+        return np.argsort(depths.astype(np.uint16), kind="stable").astype(np.int32)
 
     @cached_property
     def _levels(self) -> Ints:
@@ -340,7 +357,7 @@ class EventLine:
     @cached_property
     def behind(self) -> Ints:
         """The place behind the last action nested in each action."""
-        return ends_of_nested(self.depths)
+        return (self.ends + self.depths) // 2
 
     # --- the end of the line ---
 

@@ -23,7 +23,7 @@ from actiondbg.process.checkpoints import (
     too_far_out,
 )
 from actiondbg.process.stop import Stop
-from actiondbg.process.tool_process import Streams
+from actiondbg.process.streams import Streams
 from actiondbg.protocol.tags import FOLD_TAG, TAG_OF_KIND
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.recording import Recording

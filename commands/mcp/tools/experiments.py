@@ -368,7 +368,7 @@ class RecordingArguments(Arguments, frozen=True, kw_only=True):
 
 @tool("describe_recording", only_reads=True, listed=False)
 def describe_recording(desk: Desk, given: RecordingArguments) -> object:
-    """Describe a recording: the command, the passes in order, and the patterns with status."""
+    """Describe a recording: the command, the passes in order, and the patterns with outcomes."""
     from actiondbg.commands.interpreter.options import NoOptions
     from actiondbg.commands.shell import status
     from actiondbg.recording.session import open_session

@@ -15,7 +15,7 @@ from actiondbg.ir.printed import PrintedText
 from actiondbg.ir.value_names import ValueNames
 from actiondbg.process.process_status import ProcessStatus
 from actiondbg.process.stop import Stop
-from actiondbg.process.tool_process import Redirection
+from actiondbg.process.streams import Redirection
 from actiondbg.protocol import Action, Cursor, Frame, MLIRContext, Status, Thread, Unit
 from actiondbg.protocol.capabilities import CAPABILITIES
 from actiondbg.session.breakpoints import BreakpointList

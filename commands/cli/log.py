@@ -62,7 +62,7 @@ class Destination(NamedTuple):
     colors: bool = True
 
     def paint(self, role: str, text: str) -> str:
-        """Colour a text, see ``log.fields.Paint``."""
+        """Colour a text, see ``log.lines.Paint``."""
         is_colored = self.colors and self.path is None and sys.stdout.isatty() and color_allowed()
         return colored(role, text) if is_colored else text
 

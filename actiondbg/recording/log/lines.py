@@ -8,17 +8,27 @@ distinct text is made once, and one kernel of pyarrow concatenates them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
-from actiondbg.recording.format.arrow import Array, Ints, call, int_array, pa
-from actiondbg.recording.format.layout import OUTCOMES, UNFINISHED
+from actiondbg.recording.format.arrow import Array, Bools, Ints, call, int_array, pa
+from actiondbg.recording.format.layout import FOLDS, OUTCOMES, UNFINISHED
+from actiondbg.recording.format.structs import Space
 
+# The text before each word that describes an operation.
+BEFORE: dict[int, str] = {Space.OPERATION: " ", Space.FUNCTION: " in @", Space.FILE: " at "}
+
+_FAILED = OUTCOMES.index("failed")
 _INDENT = "  "  # per enclosing action
+_FOLD_NOTES = [
+    ": folded in place" if fold == "in-place" else f": folded to {fold}" for fold in FOLDS
+]
+_ODD_NOTE = ": though it changed the IR"
+NOTES: Array = pa.array([f"{note}\n" for note in ("", *_FOLD_NOTES, _ODD_NOTE)])
 
 
 @dataclass(frozen=True)
@@ -52,6 +62,44 @@ class LogActions:
         parts = fields.parts(self.ordinals, self.threads, self.outcomes, self.durations)
         indent = Coded(self.depths, indents)
         return joined([*parts, indent, self.subjects, self.operations, self.notes])
+
+
+def subject(tag: str, name: str, paint: Paint) -> str:
+    """Format the tag and the name, if there is one."""
+    return one_line(tag) + (f" ({paint('name', one_line(name))})" if name else "")
+
+
+def reason_note(reason: str) -> str:
+    """Format the end of a line with the reason of a failure."""
+    return piece(": ", reason) + "\n"
+
+
+def note_codes(folds: Ints, changed: Bools, outcomes: Ints, reasons: Ints) -> Ints:
+    """Return the ends of lines, as indices in ``NOTES`` and, behind these, the reasons.
+
+    Args:
+        folds: indices in ``layout.FOLDS`` plus 1; 0 for none.
+        changed: whether each action changed the IR.
+        outcomes: indices in ``layout.OUTCOMES``.
+        reasons: the index of the reason of each failure; -1 for none.
+    """
+    codes = folds.astype(np.int32)
+    codes[(outcomes == _FAILED) & changed & (codes == 0)] = len(NOTES) - 1
+    return np.where(reasons >= 0, reasons + len(NOTES), codes)
+
+
+def operation_texts(numbers: Ints, words: Sequence[Coded], lines: Ints, columns: Ints) -> Array:
+    """Format ``on @5 arith.addi in @f at in.mlir:3:4``, without missing parts.
+
+    Args:
+        numbers: operation ids.
+        words: operation names, symbols of the enclosing functions, and files, each after its text
+            of ``BEFORE``.
+        lines: lines of the locations; negative for none.
+        columns: columns of the locations; negative for none.
+    """
+    places = (*number_parts(":", lines), *number_parts(":", columns))
+    return joined([*number_parts(" on @", numbers), *words, *places])
 
 
 # Colours a text by its role: "name", or an outcome. Each outcome grows by the same number of bytes.
@@ -156,8 +204,9 @@ _SHORT_CODES = _computed_codes(np.arange(1 << 16)).astype(np.int32)  # of most d
 
 _MOST_KEYS = 1 << 22  # largest range of keys for a lookup table; wider ranges are sorted
 _LINE_BREAK = re.compile(r"[\t\n\f\r ]*[\r\n][\t\n\f\r ]*")
-_FEW_WORDS = 20_000  # more are not joined unless they are used
+_LOW = 10_000  # numbers are written in two parts, split at this power of ten
 _NOTHING: Array = pa.array([""])
+_LOW_WORDS: Array = pa.array([*(f"{n:04}" for n in range(_LOW)), *map(str, range(_LOW))])
 
 
 class Coded(NamedTuple):
@@ -187,11 +236,25 @@ def joined(parts: Sequence[Coded]) -> Array:
     return pa.Array.from_buffers(pa.string(), rows, buffers)
 
 
-def number_parts(before: str, numbers: Ints) -> tuple[Coded]:
-    """Return numbers with a prefix; no text for negative numbers."""
-    digits = pa.array(numbers).cast(pa.string())
-    words = call("binary_join_element_wise", pa.scalar(before), digits, pa.scalar(""))
-    return (Coded(np.where(numbers < 0, -1, np.arange(len(numbers))), words),)
+def number_parts(before: str, numbers: Ints) -> tuple[Coded, Coded]:
+    """Return the two parts of numbers with a prefix; no text for negative numbers."""
+    highs = numbers // _LOW
+    lows = numbers - highs * _LOW
+    different, places = _ranked(highs)
+    if (highs <= 0).any():
+        lows[highs == 0] += _LOW
+        places[highs < 0] = lows[highs < 0] = -1
+    words = pa.array([f"{before}{high or ''}" for high in different], pa.string())
+    return Coded(places, words), Coded(lows, _LOW_WORDS)
+
+
+def _ranked(numbers: Ints) -> tuple[Iterable[int], Ints]:
+    """Return distinct numbers, and the index of each number among them."""
+    least, most = int(numbers.min(initial=0)), int(numbers.max(initial=0))
+    if most - least <= len(numbers):
+        return range(least, most + 1), numbers - least
+    rows, places = distinct(numbers)
+    return numbers[rows].tolist(), places
 
 
 def distinct(keys: Ints) -> tuple[Ints, Ints]:
@@ -223,7 +286,7 @@ def one_line(word: str) -> str:
 
 def _used(texts: Coded) -> Coded:
     """Drop unused words, if there are many."""
-    if len(texts.words) <= max(len(texts.codes), _FEW_WORDS):
+    if len(texts.words) <= max(len(texts.codes), len(_LOW_WORDS)):
         return texts
     rows, places = distinct(texts.codes)
     used = texts.codes[rows]

@@ -3,61 +3,51 @@
 from __future__ import annotations
 
 import contextlib
-import mmap
 import os
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from io import BufferedWriter
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
 from actiondbg.recording import open_recording
 from actiondbg.recording.format.arrow import Array, Ints, Table, pa
-from actiondbg.recording.format.file import Chunk, Header, RecordingFile, count_actions, scan_chunks
 from actiondbg.recording.format.layout import FOLDS, OUTCOMES, UNFINISHED
-from actiondbg.recording.format.structs import FILE_HEADER, Kind
+from actiondbg.recording.format.structs import Space
+from actiondbg.recording.log.follower import Batch, Follower
 from actiondbg.recording.log.lines import (
+    BEFORE,
+    NOTES,
     UNKNOWN_DURATION,
     Coded,
     Fields,
     LogActions,
     Paint,
     distinct,
-    joined,
     no_paint,
-    number_parts,
-    one_line,
+    note_codes,
+    operation_texts,
     piece,
+    reason_note,
+    subject,
 )
-from actiondbg.recording.recording import part_of
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
 
 _ROWS = 1 << 16  # per write
-_READ_BYTES = 1 << 22  # of a growing recording per read
-# And at least this fraction of what is read: each part costs time for all before it.
-_SHARE = 16
-_SECONDS = 1.0  # after which all growth is read
 # After this time without growth everything is written. Before, most actions of the newest chunk are
 # unfinished and would have to be overwritten.
 _QUIET_SECONDS = 0.5
-# The text before each word that describes an operation.
-_BEFORE = {"op": " ", "function": " in @", "file": " at "}
-_OPERATION_COLUMNS = ("operation", *_BEFORE, "line", "col")
+_WORD_COLUMNS = {"op": Space.OPERATION, "function": Space.FUNCTION, "file": Space.FILE}
+_OPERATION_COLUMNS = ("operation", *_WORD_COLUMNS, "line", "col")
 COLUMNS = (
     *("ordinal", "thread", "depth", "tag", "name", *_OPERATION_COLUMNS),
     *("outcome", "changed", "fold", "reason", "duration_ns"),
 )
-_FAILED = OUTCOMES.index("failed")
-_FOLD_NOTES = [
-    ": folded in place" if fold == "in-place" else f": folded to {fold}" for fold in FOLDS
-]
-_ODD_NOTE = ": though it changed the IR"
-_NOTES: Array = pa.array([f"{note}\n" for note in ("", *_FOLD_NOTES, _ODD_NOTE)])
 
 
 def write_log(
@@ -126,85 +116,6 @@ def _content(lines: Array) -> memoryview:
     return memoryview(text)[ends[lines.offset] : ends[lines.offset + len(lines)]]
 
 
-class Batch(NamedTuple):
-    """New actions, and those of earlier batches that were not over then."""
-
-    actions: LogActions
-    earlier: LogActions
-
-
-class Follower:
-    """Reads a recording, which need not exist yet, incrementally.
-
-    The actions of one thread arrive in the order of their ordinals. With actions in a second
-    thread the order is only known at the end: then ``several`` is true and nothing more is read.
-    """
-
-    def __init__(self, path: Path, paint: Paint = no_paint) -> None:
-        self.several = False
-        self._path = path
-        self._paint = paint
-        self._chunks: list[Chunk] = []  # read so far
-        self._offset = FILE_HEADER.size
-        self._next = 1  # the ordinal of the first action that is not read
-        self._open: list[int] = []  # the ordinals of the actions that are not over
-
-    def read(self, *, final: bool) -> Batch | None:
-        """Read the next batch of limited size; return None if nothing is new.
-
-        Args:
-            final: the recording has ended or pauses. Otherwise the newest chunk is left for the
-                next read: most of its unfinished actions will have ended by then.
-        """
-        size = max(_READ_BYTES, self._offset // _SHARE)
-        while not self.several:
-            content, is_all = self._content(size)
-            chunks = scan_chunks(content, self._offset).chunks
-            if not (final and is_all):
-                chunks = chunks[:-1]
-            if chunks:
-                batch = self._batch(content, chunks)
-                if batch is not None:
-                    return batch
-            elif is_all:
-                return None
-            else:
-                size *= 2
-        return None
-
-    def _content(self, size: int) -> tuple[mmap.mmap | bytes, bool]:
-        """Map the file up to some bytes after the last chunk read.
-
-        Returns:
-            The content, and whether it reaches the end of the file.
-        """
-        with contextlib.suppress(FileNotFoundError), self._path.open("rb", buffering=0) as file:
-            whole = os.fstat(file.fileno()).st_size
-            end = min(whole, self._offset + size)
-            if end > self._offset:
-                return mmap.mmap(file.fileno(), end, access=mmap.ACCESS_READ), end == whole
-        return b"", True
-
-    def _batch(self, content: mmap.mmap | bytes, chunks: list[Chunk]) -> Batch | None:
-        """Read chunks; None if they hold nothing about actions, or actions of several threads."""
-        first = len(self._chunks)
-        self._chunks += chunks
-        self._offset += sum(chunk.size for chunk in chunks)
-        self.several = len({each.thread for each in self._chunks if count_actions([each])}) > 1
-        kinds = {section.kind for chunk in chunks for section in chunk.sections}
-        if self.several or not kinds & {Kind.ACTIONS, Kind.PATCHES}:
-            return None
-        unit = FILE_HEADER.unpack_from(content)[2]
-        file = RecordingFile(str(self._path), unit, Header(), self._chunks, None, content)
-        part = part_of(file, first, len(self._chunks), self._open, self._next)
-        rows = TableActions(part.table("actions", COLUMNS), self._paint)
-        every = rows.part(0, part.count)
-        new = int(np.searchsorted(every.ordinals, self._next))
-        self._open = every.ordinals[every.outcomes == UNFINISHED].tolist()
-        self._next = max(self._next, int(every.ordinals.max(initial=0)) + 1)
-        return Batch(rows.part(new, part.count - new), rows.part(0, new))
-
-
 class LiveLog:
     """Writes the log of a run to a file, which is replaced, while the tool runs.
 
@@ -225,25 +136,18 @@ class LiveLog:
         self._recording = recording
         self._follower = Follower(recording, paint)
         self._fields = Fields(paint)
-        self._open: dict[int, int] = {}  # offset of the ending of each unfinished action
+        self._open: dict[int, int] = {}  # offset of the ending of each unfinished row
         self._is_noted = False  # an ended action needs a note, for which its line has no room
         self._size = 0  # of the recording, and the time of its last growth
         self._grew = time.monotonic()
-        self._read_size = 0  # of what was read last, and the time
-        self._read_at = 0.0
         self._file = _truncated(output)
 
     def update(self) -> None:
         """Write the new actions; raises OSError if the file cannot be written."""
         size = self._recording.stat().st_size if self._recording.exists() else 0
-        now = time.monotonic()
         if size != self._size:
-            self._size, self._grew = size, now
-        is_quiet = now - self._grew >= _QUIET_SECONDS
-        has_grown = size - self._read_size >= self._read_size // _SHARE
-        if is_quiet or has_grown or now - self._read_at >= _SECONDS:
-            self._read_size, self._read_at = size, now
-            self._write_batches(final=is_quiet)
+            self._size, self._grew = size, time.monotonic()
+        self._write_batches(final=time.monotonic() - self._grew >= _QUIET_SECONDS)
 
     def finish(self) -> None:
         """Write the rest after the end of the tool, and close the file.
@@ -266,25 +170,28 @@ class LiveLog:
         self._file.flush()
 
     def _write(self, batch: Batch) -> None:
-        self._patch(batch.earlier)
+        self._patch(batch)
         actions = batch.actions
         lines = actions.lines(self._fields)
         unfinished = np.flatnonzero(actions.outcomes == UNFINISHED)
         starts = np.frombuffer(lines.buffers()[1], np.int32)[unfinished].astype(np.int64)
         starts += self._file.tell() + self._fields.ending_start(actions.ordinals)
-        self._open.update(zip(actions.ordinals[unfinished].tolist(), starts.tolist(), strict=True))
+        rows = unfinished + batch.first_row
+        self._open.update(zip(rows.tolist(), starts.tolist(), strict=True))
         self._file.write(_content(lines))
         self.count += len(lines)
 
-    def _patch(self, earlier: LogActions) -> None:
+    def _patch(self, batch: Batch) -> None:
         """Overwrite the endings of the actions that are over now."""
+        late = batch.late
+        if not len(late.rows):
+            return
         self._file.flush()
-        has_note = earlier.notes.codes > 0
-        for at in np.flatnonzero(earlier.outcomes != UNFINISHED).tolist():
-            start = self._open.pop(int(earlier.ordinals[at]), None)
+        self._is_noted |= bool(late.noted.any())
+        for row, outcome, duration in zip(late.rows, late.outcomes, late.durations, strict=True):
+            start = self._open.pop(int(row), None)
             if start is not None:
-                self._is_noted |= bool(has_note[at])
-                ending = self._fields.ending(earlier.outcomes[at], int(earlier.durations[at]))
+                ending = self._fields.ending(outcome, int(duration))
                 os.pwrite(self._file.fileno(), ending, start)
 
 
@@ -296,10 +203,10 @@ class TableActions:
         self._paint = paint
         # Format each word of a dictionary column once.
         self._words = {
-            name: self._formatted(name, partial(piece, before)) for name, before in _BEFORE.items()
+            name: self._formatted(name, partial(piece, BEFORE[space]))
+            for name, space in _WORD_COLUMNS.items()
         }
-        reasons = self._formatted("reason", lambda reason: piece(": ", reason) + "\n")
-        self._notes: Array = pa.concat_arrays([_NOTES, reasons])
+        self._notes: Array = pa.concat_arrays([NOTES, self._formatted("reason", reason_note)])
         self._outcomes = self._places("outcome", OUTCOMES)
         self._folds = self._places("fold", FOLDS) + 1
 
@@ -322,30 +229,25 @@ class TableActions:
         rows, places = distinct(_codes(tags) * len(names.dictionary) + _codes(names))
         texts = (each.take(pa.array(rows)).to_pylist() for each in (tags, names))
         words = [
-            one_line(tag or "") + (f" ({self._paint('name', one_line(name))})" if name else "")
-            for tag, name in zip(*texts, strict=True)
+            subject(tag or "", name or "", self._paint) for tag, name in zip(*texts, strict=True)
         ]
         return Coded(places, pa.array(words, pa.string()))
 
     def _operations(self, columns: dict[str, Array]) -> Coded:
-        """Format ``on @5 arith.addi in @f at in.mlir:3:4``, without missing parts.
-
-        Each distinct operation and function is formatted once: an operation may move.
-        """
+        """Format each distinct operation and function once: an operation may move."""
         numbers, functions = _numbers(columns["operation"]), _codes(columns["function"])
         rows, places = distinct(numbers * (len(self._words["function"]) + 1) + functions + 1)
         of = {name: columns[name].take(pa.array(rows)) for name in _OPERATION_COLUMNS}
-        words = [Coded(_codes(of[name]), self._words[name]) for name in _BEFORE]
-        lines, positions = (number_parts(":", _numbers(of[name], -1)) for name in ("line", "col"))
-        ids = number_parts(" on @", _numbers(of["operation"]))
-        return Coded(np.where(numbers > 0, places, -1), joined([*ids, *words, *lines, *positions]))
+        words = [Coded(_codes(of[name]), self._words[name]) for name in _WORD_COLUMNS]
+        position = (_numbers(of[name], -1) for name in ("line", "col"))
+        texts = operation_texts(_numbers(of["operation"]), words, *position)
+        return Coded(np.where(numbers > 0, places, -1), texts)
 
     def _noted(self, columns: dict[str, Array], outcomes: Ints) -> Coded:
         changed = columns["changed"].fill_null(False).to_numpy(zero_copy_only=False)
-        codes = self._folds[_codes(columns["fold"])].astype(np.int32)
-        codes[(outcomes == _FAILED) & changed & (codes == 0)] = len(_NOTES) - 1
-        reasons = _codes(columns["reason"])
-        return Coded(np.where(reasons >= 0, reasons + len(_NOTES), codes), self._notes)
+        folds = self._folds[_codes(columns["fold"])]
+        codes = note_codes(folds, changed, outcomes, _codes(columns["reason"]))
+        return Coded(codes, self._notes)
 
     def _formatted(self, column: str, write: Callable[[str], str]) -> Array:
         words = self._columns[column].dictionary.to_pylist()

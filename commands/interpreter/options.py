@@ -17,9 +17,16 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
-
-import msgspec
+from typing import (
+    Any,
+    Literal,
+    NamedTuple,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from actiondbg.commands.interpreter.values import one_of
 
@@ -52,7 +59,7 @@ class NoOptions(Options):
 _DERIVED: Any = object()  # a default that follows from the type: None, no element, or required
 
 
-class Field(msgspec.Struct, eq=False):
+class Field(NamedTuple):
     """A declared field: its syntax, and in ``fields_of`` its name, and what follows from its type.
 
     Attributes:
@@ -236,8 +243,7 @@ def _resolved(declared: Field, name: str, kind: object, default: object) -> Fiel
         default = False if declared.kind == "flag" else None
         default = () if many and not required else default
     derived = (f"--{name.replace('_', '-')}",) if declared.is_option else ()
-    return msgspec.structs.replace(
-        declared,
+    return declared._replace(
         name=name,
         names=declared.names or derived,
         metavar=declared.metavar or ("|".join(words) if declared.prefix else ""),

@@ -120,6 +120,15 @@ def test_why_not_does_not_run_on_for_a_slip(run: Run, words: str, why: str) -> N
     assert refused["error"].startswith(f"There was no attempt of {words.split()[0]} so far: {why}")
 
 
+IFS = """\
+func.func @f(%c: i1, %m: memref<i32>, %v: i32) {
+  scf.if %c { memref.store %v, %m[] : memref<i32> }
+  scf.if %c { memref.store %v, %m[] : memref<i32> }
+  return
+}
+"""
+
+
 @pytest.mark.parametrize("opened", [False, True])
 def test_why_not_after_the_end(folds: str, opened: bool) -> None:
     tool = ["mlir-opt", folds, "--canonicalize", "-o", "out.mlir"]
@@ -133,6 +142,12 @@ def test_why_not_after_the_end(folds: str, opened: bool) -> None:
         )
         return subprocess.run(command, capture_output=True, text=True)
 
+    # Sessions that stop learn the names of patterns.
+    Path("ifs.mlir").write_text(IFS)
+    for source, name in ((folds, "AddIAddConstant"), ("ifs.mlir", "CombineIfs")):
+        stopped = ["-ex", f"break pattern:{name}", "-ex", "run", "-ex", "kill"]
+        command = [ACTIONDBG, "--batch", "-nx", *stopped, "mlir-opt", source, "--canonicalize"]
+        subprocess.run(command, capture_output=True, check=True)
     [tried] = re.findall(
         r"first #\d+ @\d+ (arith.addi at folds.mlir:(\d+):\d+)", why_not("AddIAddConstant").stdout
     )[:1]
@@ -147,7 +162,7 @@ def test_why_not_after_the_end(folds: str, opened: bool) -> None:
     assert other.returncode == 1 and f"no pattern 'Nothing' is {where}." in other.stderr
     file = why_not("AddIAddConstant fold.mlir:3")
     assert file.returncode == 1 and "did you mean folds.mlir?" in file.stderr
-    # A pattern that was registered, and never tried, is no slip; it is not recorded.
+    # A pattern that another run tried is no slip; it is not recorded.
     untried = why_not("CombineIfs")
     assert (
         untried.returncode == opened

@@ -240,6 +240,8 @@ def _log_live(tool: list[str], options: LogOptions, destination: Destination) ->
                     done, count = _write_live(running, file, destination)
             except FileNotWritten:
                 if file == destination.path:
+                    if not file.stat().st_size:  # the lines of a log that is cut stay
+                        file.unlink()
                     raise
                 file.unlink(missing_ok=True)
                 return _print_recorded(running.wait(), options, destination, None)

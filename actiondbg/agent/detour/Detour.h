@@ -63,7 +63,7 @@ inline uint64_t nearestGap(FILE *maps, uint64_t begin, uint64_t end,
 struct FunctionCode {
   /// Where the bytes can be read.
   const uint8_t *bytes;
-  /// The number of bytes that can be read, at most those of the function.
+  /// The number of readable bytes, not more than the function has.
   size_t size;
   /// Where the bytes are when they run.
   uint64_t address;

@@ -48,7 +48,7 @@ public:
     return reinterpret_cast<const T *>(bytes + offset);
   }
   std::string_view text() const { return {bytes, size}; }
-  /// Asks for a part to be read ahead: one that will be read from its begin.
+  /// Asks the kernel to read a part ahead, which is then read in order.
   void willRead(uint64_t offset, uint64_t count) const {
     uint64_t page = offset & ~uint64_t(4095);
     if (offset < size)
@@ -118,7 +118,8 @@ using SymbolPlaces = std::vector<SymbolPlace>;
 struct DynamicSection {
   /// Null if there is none.
   const ElfW(Dyn) *entries = nullptr;
-  /// Where the object is, and what is added to addresses in its file.
+  /// The address of the object, and the distance of its addresses in memory
+  /// from the addresses in its file.
   uint64_t begin = 0, bias = 0;
 
   /// The value of the entry with a tag; 0 without one.

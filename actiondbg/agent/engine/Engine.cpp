@@ -467,7 +467,7 @@ void EndReport::exit() {
   sendExit();
 }
 
-/// Sends a report, with what is told of every end.
+/// Sends a report, with the fields that every end has.
 void EndReport::send(StringRef method, Object end) {
   end["event"] = int64_t(engine.position.event);
   end["written"] = describeWritten();
@@ -480,7 +480,7 @@ void EndReport::send(StringRef method, Object end) {
 void EndReport::sendExit() {
   if (!engine.isAttached() || !engine.isConnected())
     return;
-  // Another thread may be at a stop, and those that wait are not to begin.
+  // Another thread may be at a stop, and waiting threads must not begin.
   Turn turn(engine, Turn::For::End);
   finishFiles();
   engine.trace.end(engine.position.ordinal);
@@ -555,7 +555,7 @@ void EndReport::crash(int signal) {
 void EndReport::sendCrash() {
   if (!engine.isConnected())
     return;
-  // The stack is that of the thread that has the turn.
+  // The thread that has the turn owns the stack of actions.
   Turn turn(engine, Turn::For::End);
   finishFiles();
   Object crash =

@@ -46,7 +46,7 @@ private:
   /// Where the C library keeps the message of a failed assertion for debuggers;
   /// null if it does not.
   struct AbortMessage **abortMessage;
-  // Memory cannot be allocated in a crash, which may be one of the allocator.
+  // A crash cannot allocate memory: the allocator itself may have crashed.
   char causeText[2048];
   size_t causeSize = 0;
   /// Set while a crash is handled: another one then is the agent's.

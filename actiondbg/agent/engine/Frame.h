@@ -34,7 +34,8 @@ struct Change {
   ChangeKind kind;
   bool isBlock;
   bool guess;
-  /// The operation id; for a block, that of its parent operation, 0 if unknown.
+  /// The operation id; for a block, the id of its parent operation; 0 if
+  /// unknown.
   uint32_t id;
   /// The ordinal of the action that made the change; 0 for none.
   uint64_t ordinal;

@@ -303,8 +303,8 @@ static bool isToolCalled(Role role) {
 }
 
 static void onCrash(int number, siginfo_t *info, void *context) {
-  // A handler of the tool puts back the one that was there before its own,
-  // ours, and raises the signal again.
+  // A handler of the tool restores the handler that it replaced, which is this
+  // function, and raises the signal again.
   if (isInCrash)
     return raiseUnhandled(number);
   isInCrash = true;

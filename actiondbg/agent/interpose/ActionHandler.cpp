@@ -206,7 +206,7 @@ using Notify = uintptr_t(void *, Location, function_ref<void(Diagnostic &)>);
 using NotifyOperation = void(void *, Operation *, void *, void *);
 
 /// The order of the virtual functions of RewriterBase::Listener is the same in
-/// LLVM 19 to 24; a table that has one of the functions elsewhere refutes it.
+/// LLVM 19 to 24; a table with a function in another slot refutes it.
 constexpr unsigned before = 2, inserted = 2, modified = 5, erased = 8,
                    patternBegin = 9, matchFailure = 11, most = 64;
 
@@ -220,8 +220,7 @@ struct CopiedTable {
   const void *table() const { return words + before; }
 };
 
-/// A rewriter, and what it points to. The rewriter's own virtual table is the
-/// first member.
+/// The first members of a rewriter, from its virtual table to its listener.
 struct RewriterLayout {
   const void *table;
   const void *context;

@@ -136,6 +136,15 @@ def test_a_temporary_recording_that_fills_the_disk(
         assert len(text.splitlines()) > 1000
 
 
+def test_a_log_without_a_line_is_removed(disk: SmallDisk, many: Path, mlir_opt: str) -> None:
+    disk.fill()
+    path = disk.path / "run.log"
+    done = run("log", "-o", path, "--", mlir_opt, many, "--canonicalize", "-o", os.devnull)
+    assert done.returncode == 1
+    assert f"'{path}' cannot be written (No space left on device)" in done.stderr
+    assert not path.exists()
+
+
 def test_an_upstream_log_that_fills_the_disk(disk: SmallDisk, many: Path, mlir_opt: str) -> None:
     """It is the begin of the tool's own; also when not a line fits, nothing is silent."""
     tool = (mlir_opt, many, "--canonicalize", "-o", os.devnull)

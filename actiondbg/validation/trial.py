@@ -54,6 +54,7 @@ from actiondbg.validation.pieces import NotScaled, Uncut, cuts, scaled
 from actiondbg.validation.program import (
     Function,
     Module,
+    OpaqueAttribute,
     Operation,
     Pair,
     Symbol,
@@ -90,6 +91,7 @@ _FREEING = frozenset(
 )
 _REAL_INPUTS = 6  # with which a function that is not interpreted is run
 _RACE_INPUTS = 2  # with which it is looked for races
+_ELIDED = "<__elided__>"
 
 
 # By their structures before and after; networks have the same layers many times.
@@ -576,6 +578,9 @@ class Trial:
         if self._limits.seconds < _LEAST_SECONDS:
             return self._judgement("unknown", "none", f"{why}; no time is left for real runs")
         pair = self._pair
+        if any(_has_elided(module, pair.symbol) for module in (pair.before, pair.after)):
+            why = "the recording elides elements of its constants"
+            return self._judgement("unknown", "none", why)
         if _frees_others(pair.source):
             why = f"{why}; real runs: it frees memory that it has not allocated"
             return self._judgement("unknown", "none", why)
@@ -606,6 +611,18 @@ class Trial:
         return self._judgement(
             "equivalent", "execution", f"the same in real runs on {counted(self._inputs, 'input')}"
         )
+
+
+def _has_elided(module: Module, symbol: str) -> bool:
+    """Whether elements are elided in a function, or in what it and its callees refer to."""
+    tops = [each.operation for each in called(module, symbol)]
+    tops += [each for top in tops for name in references(top) if (each := module.others.get(name))]
+    return any(
+        isinstance(value, OpaqueAttribute) and _ELIDED in value.text
+        for top in tops
+        for inner in walk(top)
+        for value in inner.attributes.values()
+    )
 
 
 def _frees_others(function: Function) -> bool:

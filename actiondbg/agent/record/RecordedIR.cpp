@@ -142,7 +142,7 @@ private:
   /// `isIncomplete`: a conversion is in progress, so the IR need not verify.
   uint64_t print(Operation *scope, bool isIncomplete) {
     OpPrintingFlags flags;
-    flags.useLocalScope().elideLargeElementsAttrs(16);
+    flags.useLocalScope().elideLargeElementsAttrs(mostElements);
     if (isIncomplete || hasNullOperands(scope))
       flags.assumeVerified().printGenericOpForm();
     std::string text;

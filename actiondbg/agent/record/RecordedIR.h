@@ -24,6 +24,10 @@ private:
 /// The IR that is recorded beside the actions.
 enum class RecordedIR : uint8_t { None, Changed, Function, Pass };
 
+/// Constants of more elements are elided in texts that are compared. What is
+/// elided reads the same, whatever the elements are.
+constexpr int64_t mostElements = 4096;
+
 /// A range of ordinals.
 struct Ordinals {
   uint64_t first = 0, last = ~uint64_t(0);

@@ -571,7 +571,10 @@ class ToolRun:
             LaunchError: the tool cannot be started.
         """
         side = run_side(self._argv, self._new_folder(), ir="pass", stdin=self._stdin)
-        if PASS_TAG in side.recording.table("actions", ["tag"])["tag"].unique().to_pylist():
+        if (
+            not side.recording.count
+            or PASS_TAG in side.recording.table("actions", ["tag"])["tag"].unique().to_pylist()
+        ):
             return side
         return run_side(self._argv, self._new_folder(), stdin=self._stdin)
 

@@ -150,6 +150,11 @@ class _Linting:
                     f"{_status(done.status)})."
                 )
             self.is_interrupted = done.is_interrupted
+            if done.status and not any(each.count for each in done.recordings):
+                raise ActiondbgError(
+                    f"There is nothing to check: {argv[0]!r} ended with {_status(done.status)} "
+                    "before its first action."
+                )
             if done.status:
                 ending = _status(done.status)
                 print_notice(f"The tool ended with {ending}: what it did up to then is checked.")

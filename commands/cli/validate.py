@@ -127,6 +127,8 @@ def _side(words: list[str], recorded: bool, folder: Path) -> tuple[Side, Rerun |
     with ProgressLine(sys.stderr).shown("running the tool ..."):
         run = ToolRun(words, folder, stdin)
         side = run.passes()
+    if side.status and not side.recording.count:
+        raise ActiondbgError(f"The tool {side.ending}: no action is there to judge.")
     if side.status:
         print_notice(f"The tool {side.ending}: its actions up to then are judged.")
     return side, run.inside

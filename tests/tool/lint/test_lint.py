@@ -193,6 +193,18 @@ def test_bad_input_is_one_sentence(lint: Lint) -> None:
         assert "Traceback" not in done.stderr
 
 
+def test_a_tool_that_refuses_its_input_is_not_clean(
+    lint: Lint, mlir_opt: str, tmp_path: Path
+) -> None:
+    (tmp_path / "in.mlir").write_text("nothing")
+    done = lint("--", mlir_opt, "in.mlir", "--canonicalize")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines()[-1] == (
+        f"actiondbg: There is nothing to check: {mlir_opt!r} ended with status 1 before its "
+        "first action."
+    )
+
+
 def test_the_tables_of_a_recording_have_the_findings(tool: list[str], tmp_path: Path) -> None:
     run = record(tool, tmp_path / "run.adbrec", checks=True, cwd=tmp_path, stdout=os.devnull)
     assert run.path is not None

@@ -8,7 +8,7 @@ import os
 import struct
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -28,12 +28,13 @@ _GET_INFO = 3 << 30 | _INFO.size << 16 | 0xFF << 8 | 11
 _INFO_EXIT = 1 << 3
 
 
-# futex(2): its number, and its operations on a futex of one process.
+# futex(2): its number, its operations that wait, and their flags.
 _FUTEX = {"x86_64": 202, "aarch64": 98}
-_FUTEX_WAIT, _FUTEX_WAIT_BITSET, _FUTEX_CLOCK = 0x80, 0x89, 0x100
+_FUTEX_WAITS, _FUTEX_PRIVATE, _FUTEX_CLOCK = (0, 9), 0x80, 0x100
 
 SAMPLE_SECONDS = 0.05  # between two looks at what a process does
 _STUCK_SAMPLES = 60  # some libraries wait with a limit of time, again and again
+_STUCK_BESIDE_LIMIT = 600
 
 
 class ProcessStatus(msgspec.Struct, kw_only=True, frozen=True):
@@ -116,22 +117,50 @@ def _status_of_pidfd(pidfd: int) -> int | None:
     return None
 
 
-def waits_for_thread(pid: int) -> bool | None:
-    """Return whether a process with one thread waits for another thread without a limit of time.
+def _wait_of(pid: int) -> Literal["endless", "beside a limit", "limited"] | None:
+    """Return how the threads of a process wait for others, which a fork does not have.
 
-    A fork does not have the other thread. None if the process does not wait, or the system does not
-    report for what it waits.
+    "limited" if the main thread waits with a limit of time, "beside a limit" if another one does.
+    None if a thread does not wait, or the system does not report for what it waits.
     """
     with contextlib.suppress(OSError, ValueError):
-        # proc(5): the number of the system call, and its arguments. A private futex is of this
-        # process alone.
-        number, _, operation, _, limit, *_ = Path(f"/proc/{pid}/syscall").read_text().split()
-        is_wait = int(operation, 16) & ~_FUTEX_CLOCK in (_FUTEX_WAIT, _FUTEX_WAIT_BITSET)
-        if int(number) == _FUTEX.get(os.uname().machine) and is_wait:
-            status = process_status(pid)
-            if status is not None and status.threads == 1 and status.halted is None:
-                return int(limit, 16) == 0
+        status = process_status(pid)
+        if status is None or status.halted is not None:
+            return None
+        tasks = Path(f"/proc/{pid}/task")
+        limits = {each.name: _limit_of_wait(each) for each in tasks.iterdir()}
+        if None in limits.values():
+            return None
+        if limits[str(pid)]:
+            return "limited"
+        return "beside a limit" if any(limits.values()) else "endless"
     return None
+
+
+def _limit_of_wait(task: Path) -> int | None:
+    """Return where the limit of a thread's wait for a thread of its process is, 0 without a limit.
+
+    None if it waits for nothing, or for another process.
+    """
+    # proc(5): the number of the system call, and its arguments.
+    number, address, operation, _, limit, *_ = (task / "syscall").read_text().split()
+    word = int(operation, 16) & ~_FUTEX_CLOCK
+    if int(number) != _FUTEX.get(os.uname().machine) or word & ~_FUTEX_PRIVATE not in _FUTEX_WAITS:
+        return None
+    # The C library joins a thread by a futex that could be of several processes.
+    if not word & _FUTEX_PRIVATE and _is_shared(task / "maps", int(address, 16)):
+        return None
+    return int(limit, 16)
+
+
+def _is_shared(maps: Path, address: int) -> bool:
+    """Whether other processes may write to an address."""
+    for line in maps.read_text(errors="replace").splitlines():
+        span, permissions, *_ = line.split(maxsplit=2)
+        first, _, end = span.partition("-")
+        if int(first, 16) <= address < int(end, 16):
+            return "s" in permissions
+    return True
 
 
 def _waits_of(pid: int) -> int:
@@ -152,15 +181,18 @@ class ThreadWait:
     def has_lasted(self, pid: int) -> bool:
         """Look at the process; return whether it waits without a limit of time, or again and again.
 
-        It was seen to wait at each of many looks. A single wait with a limit may end by itself.
+        It was seen to wait at each of many looks. A single wait of the main thread with a limit may
+        end by itself; another thread's may be that of an alarm, which nobody awaits.
         """
-        is_endless = waits_for_thread(pid)
-        if is_endless is None:
+        wait = _wait_of(pid)
+        if wait is None:
             self._waits.clear()
             return False
         self._waits.append(_waits_of(pid))
-        is_long = len(self._waits) >= _STUCK_SAMPLES
-        return is_long and (is_endless or self._waits[-1] > self._waits[0] + 1)
+        looks = len(self._waits)
+        is_again = wait == "limited" and self._waits[-1] > self._waits[0] + 1
+        is_stuck = looks >= _STUCK_SAMPLES and (wait == "endless" or is_again)
+        return is_stuck or (wait == "beside a limit" and looks >= _STUCK_BESIDE_LIMIT)
 
 
 def processor_seconds(pid: int) -> float:

@@ -116,8 +116,7 @@ def _side(words: list[str], recorded: bool, folder: Path) -> tuple[Side, Rerun |
             raise ActiondbgError(
                 f"{words[0]!r} does not hold the IR of functions: record it with --ir function."
             )
-        if side.recording.cut is not None:
-            print_notice(side.recording.cut)
+        _print_cut(side)
         return side, None
     stdin = None
     if inspect_command_line(words).reads_stdin:
@@ -127,11 +126,17 @@ def _side(words: list[str], recorded: bool, folder: Path) -> tuple[Side, Rerun |
     with ProgressLine(sys.stderr).shown("running the tool ..."):
         run = ToolRun(words, folder, stdin)
         side = run.passes()
+    _print_cut(side)
     if side.status and not side.recording.count:
         raise ActiondbgError(f"The tool {side.ending}: no action is there to judge.")
     if side.status:
         print_notice(f"The tool {side.ending}: its actions up to then are judged.")
     return side, run.inside
+
+
+def _print_cut(side: Side) -> None:
+    if side.recording.cut is not None:
+        print_notice(side.recording.cut)
 
 
 def _validate(

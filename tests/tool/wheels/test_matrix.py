@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 
 import pytest
 
 import actiondbg
+from actiondbg.errors import ToolGone
 from actiondbg.recording import open_recording
 from tests.paths import COMMAND, INPUTS, ROOT
 
@@ -107,6 +110,22 @@ def test_a_program_goes_back(command: list[str]) -> None:
         back = session.timeline.reverse_continue()
         assert (back.ordinal, session.ir.print("module").text) == (stop.ordinal, text)
         assert session.continue_().ordinal == after.ordinal
+
+
+@pytest.mark.parametrize(
+    "command", [name for name in NAMES if name.startswith("jax-")], indirect=True
+)
+def test_a_program_ends_after_it_has_gone_back(command: list[str]) -> None:
+    """A fork lacks the threads of its pools, which some versions join at the end."""
+    with actiondbg.launch(command) as session:
+        session.breakpoints.add("pass:*", temporary=True)
+        session.run()
+        session.next()
+        with contextlib.suppress(ToolGone):  # the way back may need another thread, too
+            session.timeline.reverse_step()
+        stop = session.continue_()
+        assert stop.status in (0, -signal.SIGKILL)
+        assert stop.status == 0 or "has only one of its threads" in str(stop.message)
 
 
 @pytest.mark.parametrize(("command", "why"), REFUSED.items(), indirect=["command"])

@@ -439,7 +439,8 @@ std::string checkPrinting(Operation *op) {
   Memory memory;
   std::string name = readName(memory, op).value_or("");
   if (name.empty() || !StringRef(text).contains(name))
-    return "the operation " + name + " is printed as " + text;
+    return "the operation " + name + " is printed as '" +
+           StringRef(text).split('\n').first.str() + "'";
   op->walk([&](Operation *one) {
     (void)printed(one->getAttrDictionary());
     if (Attribute properties = one->getPropertiesAsAttribute())

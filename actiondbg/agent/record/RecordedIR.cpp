@@ -74,7 +74,9 @@ namespace {
 class FunctionKeeper : public IRKeeper {
 public:
   FunctionKeeper(bool onlyPasses, Ordinals of)
-      : onlyPasses(onlyPasses), kept(of) {}
+      : onlyPasses(onlyPasses), kept(of),
+        // Around every action of a run they would take more time than it does.
+        most(onlyPasses || !of.areAll() ? mostElements : fewElements) {}
 
   void begin(const Frame &frame) override {
     finishFold();
@@ -142,7 +144,7 @@ private:
   /// `isIncomplete`: a conversion is in progress, so the IR need not verify.
   uint64_t print(Operation *scope, bool isIncomplete) {
     OpPrintingFlags flags;
-    flags.useLocalScope().elideLargeElementsAttrs(mostElements);
+    flags.useLocalScope().elideLargeElementsAttrs(most);
     if (isIncomplete || hasNullOperands(scope))
       flags.assumeVerified().printGenericOpForm();
     std::string text;
@@ -193,6 +195,7 @@ private:
 
   const bool onlyPasses;
   const Ordinals kept;
+  const int64_t most;
   std::vector<Open> stack;
   std::unordered_map<Operation *, Known> known;
   PendingFold pendingFold;

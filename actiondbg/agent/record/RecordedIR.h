@@ -24,15 +24,16 @@ private:
 /// The IR that is recorded beside the actions.
 enum class RecordedIR : uint8_t { None, Changed, Function, Pass };
 
-/// Constants of more elements are elided in texts that are compared. What is
-/// elided reads the same, whatever the elements are.
-constexpr int64_t mostElements = 4096;
+/// Constants of more elements are elided: in texts that are compared, as what
+/// is elided reads the same, whatever the elements are, and in others.
+constexpr int64_t mostElements = 4096, fewElements = 16;
 
 /// A range of ordinals.
 struct Ordinals {
   uint64_t first = 0, last = ~uint64_t(0);
   /// Returns the range "first-last"; all ordinals for an empty text.
   static Ordinals of(StringRef text);
+  bool areAll() const { return !first && last == ~uint64_t(0); }
   bool contains(uint64_t ordinal) const {
     return first <= ordinal && ordinal <= last;
   }

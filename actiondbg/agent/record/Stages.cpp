@@ -85,7 +85,7 @@ void StageWriter::add(Operation *op, unsigned line) {
 void StageWriter::write(bool isGeneric) {
   // A verifier would wait for threads that this fork does not have.
   // Of the output alone constants count, too.
-  int64_t most = Recorder::followsLineage() ? 16 : mostElements;
+  int64_t most = Recorder::followsLineage() ? fewElements : mostElements;
   OpPrintingFlags flags;
   flags.assumeVerified().elideLargeElementsAttrs(most).elideLargeResourceString(
       4 * most);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from actiondbg.commands.render import (
     bisection,
+    breakpoints,
     ir,
     lineage,
     outcomes,
@@ -20,8 +21,8 @@ from actiondbg.commands.render.renderer import RenderContext, Renderer
 from actiondbg.commands.render.terminal.output import Redirect
 
 _TOPICS = (
-    *(bisection, ir, legalization, lineage, outcomes, past, status, stop, time_travel),
-    *(units, validation, whatif),
+    *(bisection, breakpoints, ir, legalization, lineage, outcomes, past, status, stop),
+    *(time_travel, units, validation, whatif),
 )
 _RENDERERS = {each.kind: each for topic in _TOPICS for each in topic.RENDERERS}
 

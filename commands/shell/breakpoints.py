@@ -12,9 +12,9 @@ from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.declaration import Topic
 from actiondbg.commands.interpreter.interpreter import run_display
 from actiondbg.commands.interpreter.options import Options, flag, option, positional, rest
+from actiondbg.commands.render.breakpoints import Breakpoints, Ignored
 from actiondbg.commands.render.ir import Block
 from actiondbg.commands.render.status import Display, Displayed, Displays, Text
-from actiondbg.commands.render.stop import Breakpoints, Ignored
 from actiondbg.commands.shell.controls import RUNNING
 from actiondbg.commands.shell.ir import AROUND, PRINTING, place_of
 from actiondbg.errors import UsageError

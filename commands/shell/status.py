@@ -24,6 +24,7 @@ from actiondbg.commands.interpreter.options import (
 )
 from actiondbg.commands.interpreter.settings import SETTINGS
 from actiondbg.commands.interpreter.words import split_stdio
+from actiondbg.commands.render.breakpoints import Breakpoints
 from actiondbg.commands.render.outcomes import (
     ActionsShown,
     ChangesShown,
@@ -42,7 +43,6 @@ from actiondbg.commands.render.status import (
     Text,
     ThreadsShown,
 )
-from actiondbg.commands.render.stop import Breakpoints
 from actiondbg.commands.render.units import CursorPlace
 from actiondbg.commands.shell.breakpoints import list_breakpoints
 from actiondbg.errors import NoAnswer, ToolGone, UsageError

@@ -14,13 +14,7 @@ from msgspec import Meta, field
 from actiondbg.bisection.verdict import Mode
 from actiondbg.commands.interpreter.options import NoOptions
 from actiondbg.commands.interpreter.oracle_options import OracleOptions, build_oracle
-from actiondbg.commands.mcp.declaration import (
-    Arguments,
-    InSession,
-    Positive,
-    arguments_like,
-    tool,
-)
+from actiondbg.commands.mcp.declaration import Arguments, InSession, Positive, arguments_like, tool
 from actiondbg.commands.mcp.desk import Desk
 from actiondbg.commands.mcp.tools.sessions import Command, Count, Stdin
 from actiondbg.commands.render.bisection import bisection_text, progress_words

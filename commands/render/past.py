@@ -14,8 +14,8 @@ import msgspec
 
 from actiondbg.analysis.history import History
 from actiondbg.commands.render.ir import Words, compare_words
+from actiondbg.commands.render.outcomes import outcome_lines, result_words
 from actiondbg.commands.render.renderer import RenderContext, renders
-from actiondbg.commands.render.stop import outcome_lines, result_words
 from actiondbg.commands.render.tables import wrapped
 from actiondbg.commands.render.terminal.output import color_allowed
 from actiondbg.commands.render.units import operation

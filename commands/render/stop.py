@@ -7,13 +7,15 @@ import shlex
 import msgspec
 
 from actiondbg.analysis.pipeline import is_adaptor
+from actiondbg.commands.render.actions import describe, place_of
+from actiondbg.commands.render.outcomes import change_line, outcome_lines, result_words
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.tables import wrapped
 from actiondbg.commands.render.terminal.output import BOLD, GREEN, RED, YELLOW, styled
-from actiondbg.commands.render.units import describe, operation, place_of
+from actiondbg.commands.render.units import operation
 from actiondbg.errors import ActiondbgError, NoSuchUnit
 from actiondbg.process.stop import CrashCause, Stop, function_name, parse_crash
-from actiondbg.protocol import Change, Culprit, Outcome, ValueRef
+from actiondbg.protocol import Change, Culprit
 from actiondbg.protocol.tags import FOLD_TAG, PASS_TAG, PATTERN_TAG
 from actiondbg.support.counts import counted, plural
 from actiondbg.support.source_file import SourceLines, lines_around
@@ -236,50 +238,6 @@ def culprit_words(culprit: Culprit) -> str:
     if not culprit.ordinal:
         words = culprit.name or "no action"
     return words + (" (a guess)" if culprit.guess else "")
-
-
-# --- outcome and changes ----------------------------------------------------------
-
-
-def result_words(outcome: Outcome, changes: int) -> str:
-    """Return an outcome's result in a few words."""
-    if outcome.result == "unchanged":
-        return "succeeded, but changed nothing"
-    if outcome.result == "failed" and changes:
-        return "failed, with changes"  # which a conversion takes back
-    return outcome.result
-
-
-def outcome_lines(outcome: Outcome, tag: str) -> list[str]:
-    """Return the reasons or the kind of a result, a line each."""
-    label = "no match: " if tag == PATTERN_TAG and outcome.result == "failed" else ""
-    lines = [f"{label}{reason}" for reason in outcome.reasons]
-    if outcome.how in ("constants", "values", "constants and values"):
-        values = f": {', '.join(outcome.values)}" if outcome.values else ""
-        lines.append(f"folded to {outcome.how}{values}")
-    elif outcome.how == "in-place":
-        lines.append("folded in place")
-    elif outcome.how:
-        lines.append(outcome.how)
-    return lines
-
-
-def change_line(change: Change, ordinal: int) -> str:
-    """Return a change as one line; ``ordinal`` is that of the printed action."""
-    what = operation(change.id, change.op)
-    if change.what == "block":
-        what = f"a block of {what}"
-    by = ", ".join(dict.fromkeys(map(_value_words, change.by or ())))
-    guess = " (a guess)" if change.guess else ""
-    elsewhere = f", in #{change.ordinal}" if change.ordinal != ordinal else ""
-    return f"{change.kind:<9} {what}{f' by {by}' if by else ''}{guess}{elsewhere}"
-
-
-def _value_words(value: ValueRef) -> str:
-    if value.op == "block argument":
-        holder = f" of @{value.id}" if value.id is not None else ""
-        return f"block argument {value.result}{holder}"
-    return operation(value.id, value.op)
 
 
 # --- the cursor -------------------------------------------------------------

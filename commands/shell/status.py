@@ -24,15 +24,10 @@ from actiondbg.commands.interpreter.options import (
 )
 from actiondbg.commands.interpreter.settings import SETTINGS
 from actiondbg.commands.interpreter.words import split_stdio
+from actiondbg.commands.render.actions import ActionsShown, PipelineShown
 from actiondbg.commands.render.breakpoints import Breakpoints
-from actiondbg.commands.render.outcomes import (
-    ActionsShown,
-    ChangesShown,
-    CycleShown,
-    OutcomeShown,
-    PipelineShown,
-    StatisticsShown,
-)
+from actiondbg.commands.render.outcomes import ChangesShown, OutcomeShown
+from actiondbg.commands.render.statistics import CycleShown, StatisticsShown
 from actiondbg.commands.render.status import (
     ContextsShown,
     Displays,

@@ -11,7 +11,7 @@ from actiondbg.commands.dap.handlers import request
 from actiondbg.commands.dap.protocol import Arguments, Body, Scope, Variable
 from actiondbg.commands.dap.requests.stack import FrameHandle
 from actiondbg.commands.dap.server import Client
-from actiondbg.commands.render.stop import change_line, outcome_lines, result_words
+from actiondbg.commands.render.outcomes import change_line, outcome_lines, result_words
 from actiondbg.commands.render.units import operation
 from actiondbg.errors import ActiondbgError
 from actiondbg.ir.attributes import attributes_of, operands_of

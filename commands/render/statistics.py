@@ -11,15 +11,15 @@ from actiondbg.commands.render.past import diff_object, unified_lines
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.tables import fitted
 from actiondbg.commands.render.units import operation
-from actiondbg.protocol import Statistic
+from actiondbg.protocol import RESULTS, Statistic
 from actiondbg.support.counts import counted, times
 
 if TYPE_CHECKING:
     from actiondbg.analysis.cycles import Applied, Cycle
 
-_COLUMNS = ("attempts", "succeeded", "unchanged", "failed", "skipped", "changes")
+COLUMNS = ("attempts", *RESULTS, "changes")
 _RARE = ("unchanged", "skipped")  # columns that are left out if they count nothing
-_TOTALS = ("attempts", "succeeded", "unchanged", "failed", "skipped", "changes", "seconds")
+_TOTALS = (*COLUMNS, "seconds")
 
 
 class StatisticsShown(msgspec.Struct):
@@ -45,7 +45,7 @@ def statistics_text(_: RenderContext, shown: StatisticsShown) -> str:
         named = f" named {shown.glob}" if shown.glob else ""
         return f"No {shown.kind}{named} has ended so far."
     total = shown.total
-    columns = [each for each in _COLUMNS if getattr(total, each) or each not in _RARE]
+    columns = [each for each in COLUMNS if getattr(total, each) or each not in _RARE]
     cells = [
         [*columns, "time", "name"],
         *(_statistic_cells(row, columns, row.name or "(nameless)") for row in shown.rows),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from actiondbg.breakpoints.spec import location_spec, split_spec_and_condition
 from actiondbg.breakpoints.targets import EVENTS
@@ -18,6 +18,7 @@ from actiondbg.commands.render.status import Display, Displayed, Displays, Text
 from actiondbg.commands.shell.controls import RUNNING
 from actiondbg.commands.shell.ir import AROUND, PRINTING, place_of
 from actiondbg.errors import UsageError
+from actiondbg.protocol import ResultFilter
 from actiondbg.support.counts import counted, plural
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class BreakOptions(Options):
         "OUTCOME,...",
         help="stop after the action if its outcome is one of succeeded, failed, changed, "
         "unchanged, skipped or reason:GLOB",
-        common=("succeeded", "failed", "changed", "unchanged", "skipped", "reason:"),
+        common=(*get_args(ResultFilter), "reason:"),
     )
 
 

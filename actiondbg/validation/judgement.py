@@ -27,7 +27,7 @@ Evidence = Literal["none", "proof", "execution"]
 
 def worst(verdicts: Collection[Verdict]) -> Verdict:
     """Return the verdict on all of several parts: equivalent if each of them is."""
-    return max(verdicts, key=_BADNESS.index, default="equivalent")
+    return max(("equivalent", *verdicts), key=_BADNESS.index)
 
 
 @dataclass(frozen=True, slots=True)

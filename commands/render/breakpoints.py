@@ -10,7 +10,7 @@ from actiondbg.commands.render.tables import wrapped
 from actiondbg.support.counts import counted
 
 # The fixed JSON interface, independent of further fields of the API.
-_BREAKPOINT_KEYS = (
+_KEYS = (
     *("id", "kind", "spec", "condition", "enabled", "temporary", "after", "outcome", "ignore"),
     *("hits", "commands", "pending"),
 )
@@ -70,7 +70,7 @@ def breakpoints_text(_: RenderContext, listed: Breakpoints) -> str:
 
 
 def _breakpoint_object(breakpoint: Breakpoint) -> object:
-    return {key: getattr(breakpoint, key) for key in _BREAKPOINT_KEYS}
+    return {key: getattr(breakpoint, key) for key in _KEYS}
 
 
 RENDERERS = (

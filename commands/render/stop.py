@@ -9,7 +9,7 @@ import msgspec
 from actiondbg.analysis.pipeline import is_adaptor
 from actiondbg.commands.render.actions import describe, place_of
 from actiondbg.commands.render.outcomes import change_line, outcome_lines, result_words
-from actiondbg.commands.render.renderer import RenderContext, renders
+from actiondbg.commands.render.renderer import RenderContext, emphasize, renders
 from actiondbg.commands.render.tables import wrapped
 from actiondbg.commands.render.terminal.output import BOLD, GREEN, RED, YELLOW, styled
 from actiondbg.commands.render.units import operation
@@ -123,11 +123,6 @@ def _colored_change(context: RenderContext, change: Change, ordinal: int) -> str
     if color is None or not context.colored:
         return line
     return f"{emphasize(context, line[: len(change.kind)], color)}{line[len(change.kind) :]}"
-
-
-def emphasize(context: RenderContext, text: str, style: str) -> str:
-    """Return a text with an escape sequence for its style, if the output is coloured."""
-    return styled(text, style) if context.colored else text
 
 
 # --- place ---------------------------------------------------------------------

@@ -14,7 +14,7 @@ from prompt_toolkit.layout.controls import UIContent, UIControl
 from actiondbg.commands.render import ir
 from actiondbg.commands.render.actions import describe
 from actiondbg.commands.render.outcomes import change_line, outcome_lines
-from actiondbg.commands.render.stop import emphasize
+from actiondbg.commands.render.renderer import emphasize
 from actiondbg.commands.render.tables import wrapped
 from actiondbg.errors import ActiondbgError
 

@@ -1,5 +1,6 @@
 """The command-line front end: subcommands, shell commands, interpreter and rendering.
 
+``actiondbg/commands`` is a link to this folder, so its modules are ``actiondbg.commands...``.
 May import every package of actiondbg.
 """
 

@@ -10,15 +10,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from actiondbg.bisection.api import bisect
-    from actiondbg.bisection.oracles import (
-        Command,
-        Crash,
-        Diagnostic,
-        Execute,
-        FileCheck,
-        Oracle,
-        Verify,
-    )
+    from actiondbg.bisection.execute_oracle import Execute
+    from actiondbg.bisection.oracles import Command, Crash, Diagnostic, FileCheck, Oracle, Verify
     from actiondbg.bisection.progress import Progress
     from actiondbg.bisection.result import Culprit, Entry, Result
 
@@ -40,7 +33,7 @@ __all__ = [
 _HOME = {
     **dict.fromkeys(__all__, "oracles"),
     **dict.fromkeys(("Entry", "Culprit", "Result"), "result"),
-    "Compare": "oracles",
+    **dict.fromkeys(("Execute", "Compare"), "execute_oracle"),
     "Progress": "progress",
     "bisect": "api",
 }

@@ -134,15 +134,15 @@ class Breakpoint:
         self._parsed, self.condition = parsed, text
         self.after = self.asked_after or self.outcome is not None or is_about_outcome
 
-    def count(self, hits: int) -> None:
+    def count(self, found: protocol.Hits) -> None:
         """Set the hits of this run, and reduce the ignore count by the new ones."""
-        self.ignore = max(0, self.ignore - max(0, hits - self.hits))
-        self.recount(hits)
+        self.ignore = max(0, self.ignore - max(0, found.hits - self.hits))
+        self.recount(found)
 
-    def recount(self, hits: int) -> None:
+    def recount(self, found: protocol.Hits) -> None:
         """Set the hits after time travel; the ignore count is kept."""
-        self.hits = hits
-        self.was_hit = self.was_hit or hits > 0
+        self.hits = found.hits
+        self.was_hit = self.was_hit or found.hits > 0
 
     def on_wire(self) -> protocol.WireBreakpoint:
         """Return the breakpoint for the wire."""
@@ -273,13 +273,13 @@ class BreakpointTable:
         """Set the hits of this run, and reduce the ignore counts."""
         for one in hits:
             if one.id in self._all:
-                self._all[one.id].count(one.hits)
+                self._all[one.id].count(one)
 
     def recount(self, hits: Iterable[protocol.Hits]) -> None:
         """Set the hits after time travel; the ignore counts are kept."""
         for one in hits:
             if one.id in self._all:
-                self._all[one.id].recount(one.hits)
+                self._all[one.id].recount(one)
 
     def forget_hits(self) -> None:
         """Reset the hits to 0, for a new run."""

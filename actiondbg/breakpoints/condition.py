@@ -12,14 +12,11 @@ from __future__ import annotations
 import difflib
 import re
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, cast, get_args
+from typing import Literal, NamedTuple, cast
 
 from actiondbg.errors import UsageError
-from actiondbg.protocol import Condition, Operator
-from actiondbg.protocol.types import Result
+from actiondbg.protocol import RESULTS, Condition, Operator
 from actiondbg.support.globs import check_glob, glob_matches
-
-RESULTS: tuple[str, ...] = get_args(Result)
 
 
 class Field(NamedTuple):

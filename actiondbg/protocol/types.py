@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import msgspec
 
 When = Literal["before", "after", "during"]
 UnitState = Literal["alive", "erased", "replaced"]
 Result = Literal["succeeded", "unchanged", "failed", "skipped"]
+RESULTS: tuple[Result, ...] = get_args(Result)
 ResultFilter = Literal["succeeded", "failed", "changed", "unchanged", "skipped"]
 CatchKind = Literal["failure", "crash", "verify", "diagnostic", "nonconvergence"]
 ChangeKind = Literal["inserted", "erased", "replaced", "modified", "moved"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -13,8 +14,20 @@ from actiondbg.ir.tree.scanner import BrokenText, scan
 from actiondbg.validation.inputs import INDEX_BITS, Input
 
 Verdict = Literal["equivalent", "different", "unknown"]
+# The words for a verdict, in the order of a summary.
+VERDICT_WORDS: dict[Verdict, str] = {
+    "equivalent": "equivalent",
+    "different": "different",
+    "unknown": "not known",
+}
+_BADNESS: tuple[Verdict, ...] = ("equivalent", "unknown", "different")
 # How a verdict was found: nothing to compare, a proof, or runs on chosen inputs.
 Evidence = Literal["none", "proof", "execution"]
+
+
+def worst(verdicts: Collection[Verdict]) -> Verdict:
+    """Return the verdict on all of several parts: equivalent if each of them is."""
+    return max(("equivalent", *verdicts), key=_BADNESS.index)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from actiondbg.errors import ActiondbgError
 from actiondbg.protocol.tags import CONVERSION_TAG, ITERATION_TAG, PASS_TAG, PATTERN_TAG
 from actiondbg.support.atomic_write import made_folder, write_whole
 from actiondbg.support.scratch_directory import scratch_directory
-from actiondbg.validation.judgement import Judgement, Limits, Query, Verdict, in_module
+from actiondbg.validation.judgement import Judgement, Limits, Query, Verdict, in_module, worst
 from actiondbg.validation.steps import Rerun, Step, Steps
 from actiondbg.validation.workers import Numbered, Workers
 
@@ -200,11 +200,7 @@ class JudgedStep:
     @property
     def verdict(self) -> Verdict:
         """Return "different" if any function is, else "unknown" if any is."""
-        verdicts = {each.verdict for each in self.functions}
-        for verdict in ("different", "unknown"):
-            if verdict in verdicts:
-                return verdict
-        return "equivalent"
+        return worst({each.verdict for each in self.functions})
 
     def without(self, doubted: set[str]) -> JudgedStep:
         """Return the step with what differs in some functions as unknown."""

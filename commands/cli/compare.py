@@ -20,8 +20,8 @@ from actiondbg.commands.render.past import stdout_paint
 from actiondbg.commands.render.terminal.output import print_notice, print_result
 from actiondbg.commands.render.terminal.progress import ProgressLine
 from actiondbg.errors import UsageError
-from actiondbg.recording.capture.recorder import IRDetail
 from actiondbg.recording.errors import need_packages
+from actiondbg.recording.format.structs import IRDetail
 from actiondbg.support.scratch_directory import make_scratch, remove_directory
 from actiondbg.tool.command_line import copy_stdin, inspect_command_line
 

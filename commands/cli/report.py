@@ -13,8 +13,8 @@ from actiondbg.commands.interpreter.error_text import write_file
 from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import UsageError
-from actiondbg.recording.capture.recorder import IRDetail
 from actiondbg.recording.errors import need_packages
+from actiondbg.recording.format.structs import IRDetail
 from actiondbg.recording.overwrite import check_output
 from actiondbg.support.counts import counted
 

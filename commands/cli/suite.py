@@ -9,8 +9,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-import msgspec
-
 from actiondbg.commands import FAILED
 from actiondbg.commands.cli import line_parser
 from actiondbg.commands.cli.child_process import exit_code
@@ -19,8 +17,8 @@ from actiondbg.commands.interpreter.error_text import write_file
 from actiondbg.commands.interpreter.options import NoOptions, Options, flag, option, positional
 from actiondbg.commands.interpreter.values import positive, share
 from actiondbg.commands.render.terminal.output import print_notice
-from actiondbg.recording.capture.recorder import IRDetail
 from actiondbg.recording.errors import need_packages
+from actiondbg.recording.format.structs import IRDetail
 from actiondbg.support.counts import counted
 from actiondbg.support.globs import check_glob
 
@@ -205,6 +203,8 @@ def list_(parser: LineParser[ListOptions], argv: list[str]) -> int:
     if options.missing:
         runs = [each for each in runs if each.missing is not None]
     if options.json:
+        import msgspec
+
         for each in runs:
             print(json.dumps(msgspec.to_builtins(each)))
         return 0

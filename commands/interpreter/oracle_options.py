@@ -1,21 +1,20 @@
-"""The options that choose an oracle, for each command that judges runs."""
+"""The oracles as options, for each command that judges runs."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from actiondbg import bisection
 from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.options import Options, fields_of, flag, option
 from actiondbg.errors import UsageError
 
 if TYPE_CHECKING:
-    from actiondbg.bisection.oracles import Execute, Oracle
+    from actiondbg.bisection import Oracle
 
 EntryResult = Literal["void", "i32", "i64", "f32"]
-_ORACLES = ("test", "filecheck", "crash", "verify", "diagnostic", "execute", "validate")
-_EXECUTE_FIELDS = ("lower", "entry", "entry_result", "tolerance")  # as the oracle has them
-_EXECUTE_OPTIONS = (*_EXECUTE_FIELDS, "shared_libs", "input")
 
 
 class OracleOptions(Options):
@@ -66,18 +65,49 @@ class OracleOptions(Options):
     )
 
 
+def _execute(options: OracleOptions) -> Oracle:
+    given = {name: getattr(options, name) for name in _EXECUTE_FIELDS}
+    return bisection.Execute(
+        **{name: value for name, value in given.items() if value is not None},
+        shared_libs=tuple(options.shared_libs.split(",")) if options.shared_libs else None,
+        input=Path(options.input) if options.input else None,
+    )
+
+
+def _validate(options: OracleOptions) -> Oracle:
+    from actiondbg.recording.errors import need_packages
+    from actiondbg.validation.oracle import Validate
+
+    need_packages("bisect --validate", ("numpy", "ml_dtypes", "bitwuzla"), extra="validate")
+    return Validate(Path(options.input) if options.input else None)
+
+
+# The oracle of each option that chooses one. Its class is imported when it is chosen.
+_ORACLES: dict[str, Callable[[OracleOptions], Oracle]] = {
+    "test": lambda given: bisection.Command(given.test or ""),
+    "filecheck": lambda given: bisection.FileCheck(Path(given.filecheck or "")),
+    "crash": lambda _: bisection.Crash(),
+    "verify": lambda _: bisection.Verify(),
+    "diagnostic": lambda given: bisection.Diagnostic(given.diagnostic or ""),
+    "execute": _execute,
+    "validate": _validate,
+}
+_EXECUTE_FIELDS = ("lower", "entry", "entry_result", "tolerance")  # as the oracle has them
+_OWN_OPTIONS = {"execute": (*_EXECUTE_FIELDS, "shared_libs", "input"), "validate": ("input",)}
+
+
 def build_oracle(options: OracleOptions) -> Oracle:
     """Return the oracle that the options select.
 
     Raises:
-        UsageError: no oracle or several are selected.
+        UsageError: no oracle or several are selected, or an option of another one.
     """
     given = _given(options, _ORACLES)
     if len(given) != 1:
         names = ", ".join(f.option for f in fields_of(OracleOptions) if f.name in _ORACLES)
-        what = f"{' and '.join(given)} were given" if given else "none was given"
+        what = f"{' and '.join(given.values())} were given" if given else "none was given"
         raise UsageError(f"bisect needs one oracle, but {what}: give one of {names}.")
-    return _build(options, given[0])
+    return _build(options, *given)
 
 
 def optional_oracle(options: OracleOptions) -> Oracle | None:
@@ -88,63 +118,27 @@ def optional_oracle(options: OracleOptions) -> Oracle | None:
     """
     given = _given(options, _ORACLES)
     if len(given) > 1:
-        raise UsageError(f"{' and '.join(given)} exclude each other: give one of them.")
+        raise UsageError(f"{' and '.join(given.values())} exclude each other: give one of them.")
     if given:
-        return _build(options, given[0])
-    compared = _given(options, _EXECUTE_OPTIONS)
-    if compared:
-        raise UsageError(f"{compared[0]} is an option of --execute: give that too.")
+        return _build(options, *given)
+    for other in _given(options, _OWN_OPTIONS["execute"]).values():
+        raise UsageError(f"{other} is an option of --execute: give that too.")
     return None
 
 
-def _build(options: OracleOptions, given: str) -> Oracle:
-    from actiondbg.bisection.oracles import Command, Crash, Diagnostic, FileCheck, Verify
-
-    if options.execute:
-        return _build_execute(options)
-    if options.validate:
-        return _build_validate(options)
-    compared = _given(options, _EXECUTE_OPTIONS)
-    if compared:
-        raise UsageError(f"{compared[0]} is an option of --execute, but the oracle is {given}.")
-    if options.test is not None:
-        return Command(options.test)
-    if options.filecheck is not None:
-        return FileCheck(Path(options.filecheck))
-    if options.diagnostic is not None:
-        return Diagnostic(options.diagnostic)
-    if options.crash:
-        return Crash()
-    assert options.verify, given
-    return Verify()
+def _build(options: OracleOptions, oracle: str) -> Oracle:
+    others = set(_OWN_OPTIONS["execute"]).difference(_OWN_OPTIONS.get(oracle, ()))
+    for other in _given(options, others).values():
+        message = f"{other} is an option of --execute, but the oracle is --{oracle}."
+        raise UsageError(message)
+    return _ORACLES[oracle](options)
 
 
-def _given(options: OracleOptions, names: tuple[str, ...]) -> list[str]:
-    """Return the command-line names of the fields that were given."""
-    return [
-        each.option
+def _given(options: OracleOptions, names: Iterable[str]) -> dict[str, str]:
+    """Return the fields that were given, with their names on the command line."""
+    wanted = set(names)
+    return {
+        each.name: each.option
         for each in fields_of(OracleOptions)
-        if each.name in names and getattr(options, each.name) not in (None, False)
-    ]
-
-
-def _build_validate(options: OracleOptions) -> Oracle:
-    from actiondbg.recording.errors import need_packages
-    from actiondbg.validation.oracle import Validate
-
-    need_packages("bisect --validate", ("numpy", "ml_dtypes", "bitwuzla"), extra="validate")
-    compared = _given(options, tuple(each for each in _EXECUTE_OPTIONS if each != "input"))
-    if compared:
-        raise UsageError(f"{compared[0]} is an option of --execute, but the oracle is --validate.")
-    return Validate(Path(options.input) if options.input else None)
-
-
-def _build_execute(options: OracleOptions) -> Execute:
-    from actiondbg.bisection.oracles import Execute
-
-    given = {name: getattr(options, name) for name in _EXECUTE_FIELDS}
-    return Execute(
-        **{name: value for name, value in given.items() if value is not None},
-        shared_libs=tuple(options.shared_libs.split(",")) if options.shared_libs else None,
-        input=Path(options.input) if options.input else None,
-    )
+        if each.name in wanted and getattr(options, each.name) not in (None, False)
+    }

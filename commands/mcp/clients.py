@@ -16,7 +16,8 @@ from pathlib import Path
 
 import msgspec
 
-from actiondbg.commands.mcp.declaration import Arguments, LongAnswers, Result, Tool
+from actiondbg.commands.mcp.answers import LongAnswers, Result
+from actiondbg.commands.mcp.declaration import Arguments, Tool
 from actiondbg.commands.mcp.restrictions import Restrictions
 from actiondbg.commands.mcp.worker import INTERRUPT_SECONDS, Cancel, FromWorker, Progress, Request
 from actiondbg.errors import ActiondbgError, UsageError

@@ -18,8 +18,9 @@ from mcp.shared.exceptions import MCPError
 
 from actiondbg import __version__
 from actiondbg.commands.interpreter.error_text import as_reported, message_of
+from actiondbg.commands.mcp.answers import Answer
 from actiondbg.commands.mcp.clients import Client, Sessions
-from actiondbg.commands.mcp.declaration import Answer, schema_of
+from actiondbg.commands.mcp.declaration import schema_of
 from actiondbg.commands.mcp.prompts import INSTRUCTIONS, PROMPTS
 from actiondbg.commands.mcp.tools import TOOLS, MoreArguments
 from actiondbg.commands.mcp.worker import Progress

@@ -21,7 +21,7 @@ from typing import NoReturn
 import msgspec
 
 from actiondbg.commands.interpreter.error_text import as_reported, message_of
-from actiondbg.commands.mcp.declaration import Result
+from actiondbg.commands.mcp.answers import Result
 from actiondbg.commands.mcp.desk import Desk
 from actiondbg.commands.mcp.restrictions import Restrictions
 from actiondbg.commands.mcp.tools import TOOLS

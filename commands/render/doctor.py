@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from actiondbg.commands.render.units import rows
+from actiondbg.commands.render.tables import rows
 from actiondbg.doctor.build_report import Report, without_homes
 from actiondbg.doctor.examination import Examined
 from actiondbg.support.counts import counted

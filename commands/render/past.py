@@ -14,12 +14,12 @@ import msgspec
 
 from actiondbg.analysis.history import History
 from actiondbg.commands.render.ir import Words, compare_words
+from actiondbg.commands.render.outcomes import outcome_lines, result_words
 from actiondbg.commands.render.renderer import RenderContext, renders
-from actiondbg.commands.render.stop import outcome_lines, result_words
 from actiondbg.commands.render.tables import wrapped
 from actiondbg.commands.render.terminal.output import color_allowed
 from actiondbg.commands.render.units import operation
-from actiondbg.protocol import ref_fields
+from actiondbg.protocol import RESULTS, ref_fields
 from actiondbg.support.counts import counted, plural
 
 if TYPE_CHECKING:
@@ -77,13 +77,8 @@ def attempts_text(_: RenderContext, shown: AttemptsShown) -> str:
     counts = Counter[str]()
     for group in found.grouped():
         counts[group.result] += group.count
-    words = {
-        "succeeded": "succeeded",
-        "unchanged": "succeeded but changed nothing",
-        "failed": "failed",
-        "skipped": "skipped",
-    }
-    parts = [f"{counts[key]:,} {word}" for key, word in words.items() if counts[key]]
+    words = {"unchanged": "succeeded but changed nothing"}
+    parts = [f"{counts[each]:,} {words.get(each, each)}" for each in RESULTS if counts[each]]
     head = f"{counted(len(found.attempts), 'attempt')} of {found.name}: {', '.join(parts)}"
     if shown.each:
         each = (_attempt_line(one) for one in found.attempts)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from actiondbg.commands.render import (
+    actions,
     bisection,
+    breakpoints,
     ir,
     lineage,
     outcomes,
     past,
+    statistics,
     status,
     stop,
     time_travel,
@@ -20,8 +23,8 @@ from actiondbg.commands.render.renderer import RenderContext, Renderer
 from actiondbg.commands.render.terminal.output import Redirect
 
 _TOPICS = (
-    *(bisection, ir, legalization, lineage, outcomes, past, status, stop, time_travel),
-    *(units, validation, whatif),
+    *(actions, bisection, breakpoints, ir, legalization, lineage, outcomes, past, statistics),
+    *(status, stop, time_travel, units, validation, whatif),
 )
 _RENDERERS = {each.kind: each for topic in _TOPICS for each in topic.RENDERERS}
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, TextIO, TypeVar, cast
 import msgspec
 
 from actiondbg.commands.render.tables import fitted
-from actiondbg.commands.render.terminal.output import Redirect, fills_screen, paged
+from actiondbg.commands.render.terminal.output import Redirect, fills_screen, paged, styled
 
 if TYPE_CHECKING:
     from actiondbg.process.stop import Stop
@@ -67,6 +67,11 @@ class RenderContext(Protocol):
     @property
     def piped(self) -> bool: ...
     def paint(self, ir: str) -> str: ...
+
+
+def emphasize(context: RenderContext, text: str, style: str) -> str:
+    """Return a text with an escape sequence for its style, if the output is coloured."""
+    return styled(text, style) if context.colored else text
 
 
 class Renderer(msgspec.Struct, frozen=True):

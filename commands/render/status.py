@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from actiondbg.commands.render.renderer import RenderContext, renders
-from actiondbg.commands.render.tables import aligned
-from actiondbg.commands.render.units import rows
+from actiondbg.commands.render.tables import aligned, rows
 from actiondbg.support.counts import plural
 
 if TYPE_CHECKING:

@@ -1,91 +1,24 @@
-"""The text of a stop: its place, the outcome, the changes and the culprit; breakpoints."""
+"""The text of a stop: its place, the outcome, the changes and the culprit."""
 
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from actiondbg.analysis.pipeline import is_adaptor
-from actiondbg.breakpoints.breakpoint import Breakpoint
-from actiondbg.commands.render.renderer import RenderContext, renders
+from actiondbg.commands.render.actions import describe, place_of
+from actiondbg.commands.render.outcomes import change_line, outcome_lines, result_words
+from actiondbg.commands.render.renderer import RenderContext, emphasize, renders
 from actiondbg.commands.render.tables import wrapped
 from actiondbg.commands.render.terminal.output import BOLD, GREEN, RED, YELLOW, styled
-from actiondbg.commands.render.units import describe, operation, place_of
+from actiondbg.commands.render.units import operation
 from actiondbg.errors import ActiondbgError, NoSuchUnit
 from actiondbg.process.stop import CrashCause, Stop, function_name, parse_crash
-from actiondbg.protocol import Change, Culprit, Outcome, ValueRef
+from actiondbg.protocol import Change, Culprit
 from actiondbg.protocol.tags import FOLD_TAG, PASS_TAG, PATTERN_TAG
 from actiondbg.support.counts import counted, plural
 from actiondbg.support.source_file import SourceLines, lines_around
-
-if TYPE_CHECKING:
-    pass
-
-# The fixed JSON interface, independent of further fields of the API.
-_BREAKPOINT_KEYS = (
-    *("id", "kind", "spec", "condition", "enabled", "temporary", "after", "outcome", "ignore"),
-    *("hits", "commands", "pending"),
-)
-
-
-class Breakpoints(msgspec.Struct):
-    breakpoints: list[Breakpoint]
-
-
-class Ignored(msgspec.Struct):
-    """A breakpoint whose next hits will be ignored."""
-
-    breakpoint: Breakpoint
-
-
-def ignored_text(_: RenderContext, ignored: Ignored) -> str:
-    """Return what gdb prints after ``ignore``."""
-    id, count = ignored.breakpoint.id, ignored.breakpoint.ignore
-    if not count:
-        return f"Will stop next time breakpoint {id} is reached."
-    crossings = "crossing" if count == 1 else counted(count, "crossing")
-    return f"Will ignore next {crossings} of breakpoint {id}."
-
-
-def breakpoint_text(context: RenderContext, breakpoint: Breakpoint) -> str:
-    kind = breakpoint.kind.capitalize()
-    if breakpoint.temporary:
-        kind = f"Temporary {breakpoint.kind}"
-    words = _words(breakpoint).removeprefix(f"{breakpoint.kind} ")
-    pending = f", pending: {breakpoint.pending}" if breakpoint.pending else ""
-    line = f"{kind} {breakpoint.id}: {words}{pending}"
-    return line if context.width is None else "\n".join(wrapped(line, context.width))
-
-
-def _words(breakpoint: Breakpoint) -> str:
-    words = breakpoint.spec
-    if breakpoint.condition:
-        words += f" if {breakpoint.condition}"
-    if breakpoint.outcome:
-        return f"{words}, after the action if {breakpoint.outcome}"
-    return words + (", after the action" if breakpoint.after else "")
-
-
-def breakpoints_text(_: RenderContext, listed: Breakpoints) -> str:
-    if not listed.breakpoints:
-        return "There are no breakpoints."
-    lines = ["id   enabled  hits    what"]
-    for each in listed.breakpoints:
-        temporary = ", once" if each.temporary else ""
-        ignore = f", ignored {counted(each.ignore, 'more time')}" if each.ignore else ""
-        enabled = "yes" if each.enabled else "no"
-        pending = ", pending" if each.pending else ""
-        what = f"{_words(each)}{temporary}{ignore}{pending}"
-        lines.append(f"{each.id:<4} {enabled:<8} {each.hits:<7} {what}")
-        lines += [f"{'':<22}{line}" for line in each.commands]
-    return "\n".join(lines)
-
-
-def _breakpoint_object(breakpoint: Breakpoint) -> object:
-    return {key: getattr(breakpoint, key) for key in _BREAKPOINT_KEYS}
-
 
 _PROGRAM = ".py"  # of which the IR shows less than the source
 _MOST_CHANGES = 8  # shown at a stop
@@ -190,11 +123,6 @@ def _colored_change(context: RenderContext, change: Change, ordinal: int) -> str
     if color is None or not context.colored:
         return line
     return f"{emphasize(context, line[: len(change.kind)], color)}{line[len(change.kind) :]}"
-
-
-def emphasize(context: RenderContext, text: str, style: str) -> str:
-    """Return a text with an escape sequence for its style, if the output is coloured."""
-    return styled(text, style) if context.colored else text
 
 
 # --- place ---------------------------------------------------------------------
@@ -307,50 +235,6 @@ def culprit_words(culprit: Culprit) -> str:
     return words + (" (a guess)" if culprit.guess else "")
 
 
-# --- outcome and changes ----------------------------------------------------------
-
-
-def result_words(outcome: Outcome, changes: int) -> str:
-    """Return an outcome's result in a few words."""
-    if outcome.result == "unchanged":
-        return "succeeded, but changed nothing"
-    if outcome.result == "failed" and changes:
-        return "failed, with changes"  # which a conversion takes back
-    return outcome.result
-
-
-def outcome_lines(outcome: Outcome, tag: str) -> list[str]:
-    """Return the reasons or the kind of a result, a line each."""
-    label = "no match: " if tag == PATTERN_TAG and outcome.result == "failed" else ""
-    lines = [f"{label}{reason}" for reason in outcome.reasons]
-    if outcome.how in ("constants", "values", "constants and values"):
-        values = f": {', '.join(outcome.values)}" if outcome.values else ""
-        lines.append(f"folded to {outcome.how}{values}")
-    elif outcome.how == "in-place":
-        lines.append("folded in place")
-    elif outcome.how:
-        lines.append(outcome.how)
-    return lines
-
-
-def change_line(change: Change, ordinal: int) -> str:
-    """Return a change as one line; ``ordinal`` is that of the printed action."""
-    what = operation(change.id, change.op)
-    if change.what == "block":
-        what = f"a block of {what}"
-    by = ", ".join(dict.fromkeys(map(_value_words, change.by or ())))
-    guess = " (a guess)" if change.guess else ""
-    elsewhere = f", in #{change.ordinal}" if change.ordinal != ordinal else ""
-    return f"{change.kind:<9} {what}{f' by {by}' if by else ''}{guess}{elsewhere}"
-
-
-def _value_words(value: ValueRef) -> str:
-    if value.op == "block argument":
-        holder = f" of @{value.id}" if value.id is not None else ""
-        return f"block argument {value.result}{holder}"
-    return operation(value.id, value.op)
-
-
 # --- the cursor -------------------------------------------------------------
 
 
@@ -400,13 +284,6 @@ def reproduced_text(_: RenderContext, made: Reproduced) -> str:
 
 
 RENDERERS = (
-    renders(Breakpoint, breakpoint_text, _breakpoint_object),
-    renders(Ignored, ignored_text, lambda ignored: _breakpoint_object(ignored.breakpoint)),
-    renders(
-        Breakpoints,
-        breakpoints_text,
-        lambda listed: {"breakpoints": [_breakpoint_object(each) for each in listed.breakpoints]},
-    ),
     renders(SourceLines, source_text, fits=True),
     renders(Stop, stop_text, Stop.as_json, fits=True),
     renders(Reproduced, reproduced_text),

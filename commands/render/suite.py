@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from html import escape
 from pathlib import Path
 
@@ -339,23 +340,6 @@ _ABOUT = (
 )
 _ANY = "(any)"  # the dialect of a pattern of any operation, and of a pass
 _UNKNOWN = "(unknown)"  # the file of a pattern without exactly one definition
-_HEADS = (  # with whether it is a number
-    ("kind", False),
-    ("state", False),
-    ("dialect", False),
-    ("name", False),
-    ("on", False),
-    ("defined", False),
-    ("benefit", True),
-    ("tests", True),
-    ("runs", True),
-    ("runs tried", True),
-    ("runs loaded", True),
-    ("applied", True),
-    ("tried", True),
-    ("why it failed; options", False),
-    ("to run", False),
-)
 
 
 def coverage_page(
@@ -479,8 +463,8 @@ def _choice(name: str, values: Sequence[str]) -> str:
 
 def _table(entries: Sequence[Entry]) -> str:
     heads = "".join(
-        f"<th{' class=n' if is_number else ''}><button>{name}</button></th>"
-        for name, is_number in _HEADS
+        f"<th{' class=n' if name in _NUMBERS else ''}><button>{name}</button></th>"
+        for name in _CELLS
     )
     rows = "\n".join(_row(entry) for entry in sorted(entries, key=_page_order))
     return (
@@ -493,26 +477,6 @@ def _page_order(entry: Entry) -> tuple[int, int, str, str]:
 
 
 def _row(entry: Entry) -> str:
-    numbers = (
-        entry.benefit,
-        entry.tests,
-        entry.runs,
-        entry.runs_tried,
-        entry.runs_loaded,
-        entry.applied,
-        entry.tried,
-    )
-    cells = [
-        f"<td>{entry.kind}</td>",
-        f"<td class=state-{entry.state}>{entry.state}</td>",
-        f"<td>{escape(entry.dialect)}</td>",
-        f"<td title='{escape(entry.full_name)}'>{code(entry.name)}</td>",
-        f"<td>{code(entry.root) if entry.root else ''}</td>",
-        f"<td class=place>{escape(entry.place)}</td>" if entry.place else "<td></td>",
-        *map(_number, numbers),
-        f"<td>{escape(counted_text([*entry.reasons, *entry.options]))}</td>",
-        f"<td>{''.join(_examples(entry))}</td>",
-    ]
     text = f"{entry.name} {entry.full_name} {entry.root} {entry.file}".lower()
     data = {
         "kind": entry.kind,
@@ -522,13 +486,8 @@ def _row(entry: Entry) -> str:
         "text": text,
     }
     attributes = "".join(f' data-{name}="{escape(value)}"' for name, value in data.items())
-    return f"<tr{attributes}>{''.join(cells)}</tr>"
-
-
-def _number(value: int | None) -> str:
-    if value is None:
-        return "<td class=n></td>"
-    return f"<td class=n data-value={value}>{value:,}</td>"
+    cells = "".join(cell(entry) for cell in _CELLS.values())
+    return f"<tr{attributes}>{cells}</tr>"
 
 
 def _examples(entry: Entry) -> Iterator[str]:
@@ -540,3 +499,26 @@ def _examples(entry: Entry) -> Iterator[str]:
             yield f"<div>{escape(one.test)}</div>"
         yield f"<pre>{escape(one.command)}</pre><button class=copy type=button>copy</button>"
     yield "</details>"
+
+
+def _number(name: str, entry: Entry) -> str:
+    value: int | None = getattr(entry, name.replace(" ", "_"))
+    return (
+        "<td class=n></td>" if value is None else f"<td class=n data-value={value}>{value:,}</td>"
+    )
+
+
+_NUMBERS = ("benefit", "tests", "runs", "runs tried", "runs loaded", "applied", "tried")
+_CELLS: dict[str, Callable[[Entry], str]] = {  # of a row, by the headings
+    "kind": lambda it: f"<td>{it.kind}</td>",
+    "state": lambda it: f"<td class=state-{it.state}>{it.state}</td>",
+    "dialect": lambda it: f"<td>{escape(it.dialect)}</td>",
+    "name": lambda it: f"<td title='{escape(it.full_name)}'>{code(it.name)}</td>",
+    "on": lambda it: f"<td>{code(it.root) if it.root else ''}</td>",
+    "defined": lambda it: f"<td class=place>{escape(it.place)}</td>" if it.place else "<td></td>",
+    **{name: partial(_number, name) for name in _NUMBERS},
+    "why it failed; options": lambda it: (
+        f"<td>{escape(counted_text([*it.reasons, *it.options]))}</td>"
+    ),
+    "to run": lambda it: f"<td>{''.join(_examples(it))}</td>",
+}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 _ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 _WORD = re.compile(r"(\s*)(\S+)")
@@ -79,3 +79,17 @@ def _hanging(plain: str, width: int) -> tuple[int, int]:
         return columns[-1], columns[-1]
     is_table = len(columns) > 1
     return _BELOW if is_table else indentation + 2, columns[-1]
+
+
+def rows(facts: Mapping[str, object]) -> list[str]:
+    """Return aligned lines of names and values; None values are omitted."""
+    width = max((len(name) for name in facts), default=0)
+    return [
+        f"{name:<{width}}  {_value(value)}" for name, value in facts.items() if value is not None
+    ]
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
+from actiondbg.commands.render.actions import describe
 from actiondbg.commands.render.past import diff_object, unified_lines
 from actiondbg.commands.render.renderer import RenderContext, renders
-from actiondbg.commands.render.units import describe
 from actiondbg.process.checkpoints import Automatic, Branch, Checkpoint, Edited, Skipped, Timeline
 from actiondbg.session.edits.edits import Edition
 from actiondbg.session.inspection.native_debugger import NativeRun

@@ -1,26 +1,17 @@
-"""The text of actions, the stack and IR units."""
+"""The text of IR units, of the cursor, and of places."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 import msgspec
 
-from actiondbg.analysis.pipeline import is_adaptor
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.tables import fitted, wrapped
-from actiondbg.protocol import Action, ActionRef, Cursor, Frame, Unit
-from actiondbg.protocol.tags import PASS_TAG
-
-
-class Backtrace(msgspec.Struct):
-    """The stack of actions, innermost first, and the index of the selected one."""
-
-    frames: list[Frame]
-    selected: int
+from actiondbg.protocol import Cursor, Unit
 
 
 class Units(msgspec.Struct):
@@ -36,17 +27,6 @@ class CursorPlace(msgspec.Struct):
 
 
 _NO_COLOR_KINDS = ("block", "region")  # their text is not IR
-
-
-def describe(action: ActionRef, argv: Sequence[str] = ()) -> str:
-    """Return an action as one line, with its place in short; a nameless one with its operation."""
-    return action.title + place_of(action, argv)
-
-
-def place_of(action: ActionRef, argv: Sequence[str] = ()) -> str:
-    """Return the function and the location of an action's operation, each after a word."""
-    function = f" in @{action.function.removeprefix('@')}" if action.function else ""
-    return function + place_words(action.location, argv)
 
 
 def place_words(location: str | None, argv: Sequence[str], before: str = " ") -> str:
@@ -75,20 +55,6 @@ def operation(id: int | None, name: str | None) -> str:
     return f"{number} {name or ''}".strip() or "an operation"
 
 
-def rows(facts: Mapping[str, object]) -> list[str]:
-    """Return aligned lines of names and values; None values are omitted."""
-    width = max((len(name) for name in facts), default=0)
-    return [
-        f"{name:<{width}}  {_value(value)}" for name, value in facts.items() if value is not None
-    ]
-
-
-def _value(value: object) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return str(value)
-
-
 def unit_text(context: RenderContext, unit: Unit) -> str:
     place = place_words(unit.location, context.session.target.argv, "  ")
     lines = (unit.text or unit.name or "").strip().splitlines() or [""]
@@ -104,55 +70,6 @@ def units_text(context: RenderContext, units: Units) -> str:
     if not units.units:
         return "There are no IR units."
     return "\n".join(f"{i}: {unit_text(context, unit)}" for i, unit in enumerate(units.units))
-
-
-def backtrace_text(context: RenderContext, stack: Backtrace) -> str:
-    if not stack.frames:
-        return "No action is running."
-    marks = ("->" if frame.index == stack.selected else "  " for frame in stack.frames)
-    in_pass = next((frame for frame in stack.frames if is_run_of_pass(frame)), None)
-    return "\n".join(
-        f"{mark} {frame.index}  {_frame_line(context, frame, frame is in_pass)}"
-        for mark, frame in zip(marks, stack.frames, strict=True)
-    )
-
-
-def is_run_of_pass(action: ActionRef) -> bool:
-    """Return whether an action is a run of a pass that is no adaptor."""
-    return action.tag == PASS_TAG and not is_adaptor(action.name)
-
-
-def _frame_line(context: RenderContext, frame: Frame, is_innermost_pass: bool) -> str:
-    line = describe(frame, context.session.target.argv)
-    stop = context.session.stop
-    if is_innermost_pass and stop is not None and stop.pass_run is not None:
-        line = line.replace(f"({frame.name})", f"({stop.pass_run})", 1)
-    return line + (f" on @{frame.id}" if frame.id is not None else "")
-
-
-def frame_text(context: RenderContext, frame: Frame) -> str:
-    pass_run = context.session.stop.pass_run if context.session.stop is not None else None
-    is_pass = is_run_of_pass(frame) and pass_run is not None and frame.name == pass_run.name
-    lines = [f"{frame.index}  {_frame_line(context, frame, is_pass)}"]
-    lines += ["   " + unit_text(context, unit) for unit in frame.units]
-    return "\n".join(lines)
-
-
-def action_text(context: RenderContext, action: Action) -> str:
-    facts = {
-        "action": f"#{action.ordinal}, {'inside' if action.when == 'during' else action.when} it",
-        "tag": action.tag,
-        "name": action.full_name or action.name or "(none)",
-        "labels": ", ".join(action.labels) or None,
-        "iteration": action.iteration,
-        "depth": action.depth,
-        "operation": operation(action.id, action.op) if action.op else None,
-        "function": action.function,
-        "location": action.full_location or action.location,
-        "text": action.text or None,
-    }
-    units = [unit_text(context, unit) for unit in action.units]
-    return "\n".join([*rows(facts), *(f"unit {i}: {text}" for i, text in enumerate(units))])
 
 
 def place_text(context: RenderContext, shown: CursorPlace) -> str:
@@ -185,10 +102,7 @@ def cursor_text(context: RenderContext, cursor: Cursor) -> str:
 
 
 RENDERERS = (
-    renders(Action, action_text),
-    renders(Frame, frame_text),
     renders(Cursor, cursor_text, fits=True),
-    renders(Backtrace, backtrace_text),
     renders(Units, units_text),
     renders(CursorPlace, place_text, _place_object),
 )

@@ -67,16 +67,10 @@ def _thoroughness(judged: JudgedStep) -> str:
 
 
 def _summary(found: Validation) -> str:
+    from actiondbg.validation.judgement import VERDICT_WORDS
+
     counts = Counter(each.verdict for each in found.passes)
-    parts = [
-        f"{counts[verdict]:,} {name}"
-        for verdict, name in (
-            ("equivalent", "equivalent"),
-            ("different", "different"),
-            ("unknown", "not known"),
-        )
-        if counts[verdict]
-    ]
+    parts = [f"{counts[each]:,} {words}" for each, words in VERDICT_WORDS.items() if counts[each]]
     text = f"{counted(len(found.passes), 'changing pass')}: {', '.join(parts)}."
     if not found.passes and found.unjudged:
         text = "No pass is judged yet."
@@ -230,10 +224,11 @@ class ActionJudged(msgspec.Struct):
 def action_text(_: RenderContext, shown: ActionJudged) -> str:
     if not shown.functions:
         return "The action changed no function."
+    from actiondbg.validation.judgement import VERDICT_WORDS
+
     lines: list[str] = []
     for each in shown.functions:
-        verdict = "not known" if each.verdict == "unknown" else each.verdict
-        lines.append(f"@{each.symbol}: {verdict}: {each.detail}")
+        lines.append(f"@{each.symbol}: {VERDICT_WORDS[each.verdict]}: {each.detail}")
         if each.counterexample is not None:
             lines.append(f"    {call_text(each.symbol, each.counterexample.input)}")
             lines.append(f"    {each.counterexample.confirmed}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from actiondbg.breakpoints.spec import location_spec, split_spec_and_condition
 from actiondbg.breakpoints.targets import EVENTS
@@ -12,12 +12,13 @@ from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.declaration import Topic
 from actiondbg.commands.interpreter.interpreter import run_display
 from actiondbg.commands.interpreter.options import Options, flag, option, positional, rest
+from actiondbg.commands.render.breakpoints import Breakpoints, Ignored
 from actiondbg.commands.render.ir import Block
 from actiondbg.commands.render.status import Display, Displayed, Displays, Text
-from actiondbg.commands.render.stop import Breakpoints, Ignored
 from actiondbg.commands.shell.controls import RUNNING
 from actiondbg.commands.shell.ir import AROUND, PRINTING, place_of
 from actiondbg.errors import UsageError
+from actiondbg.protocol import ResultFilter
 from actiondbg.support.counts import counted, plural
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class BreakOptions(Options):
         "OUTCOME,...",
         help="stop after the action if its outcome is one of succeeded, failed, changed, "
         "unchanged, skipped or reason:GLOB",
-        common=("succeeded", "failed", "changed", "unchanged", "skipped", "reason:"),
+        common=(*get_args(ResultFilter), "reason:"),
     )
 
 

@@ -24,14 +24,10 @@ from actiondbg.commands.interpreter.options import (
 )
 from actiondbg.commands.interpreter.settings import SETTINGS
 from actiondbg.commands.interpreter.words import split_stdio
-from actiondbg.commands.render.outcomes import (
-    ActionsShown,
-    ChangesShown,
-    CycleShown,
-    OutcomeShown,
-    PipelineShown,
-    StatisticsShown,
-)
+from actiondbg.commands.render.actions import ActionsShown, PipelineShown
+from actiondbg.commands.render.breakpoints import Breakpoints
+from actiondbg.commands.render.outcomes import ChangesShown, OutcomeShown
+from actiondbg.commands.render.statistics import COLUMNS, CycleShown, StatisticsShown
 from actiondbg.commands.render.status import (
     ContextsShown,
     Displays,
@@ -42,7 +38,6 @@ from actiondbg.commands.render.status import (
     Text,
     ThreadsShown,
 )
-from actiondbg.commands.render.stop import Breakpoints
 from actiondbg.commands.render.units import CursorPlace
 from actiondbg.commands.shell.breakpoints import list_breakpoints
 from actiondbg.errors import NoAnswer, ToolGone, UsageError
@@ -436,8 +431,7 @@ def _sort_key(row: Statistic, column: Sort) -> tuple[float, str]:
 
 
 def _total(kind: str, rows: list[Statistic]) -> Statistic:
-    columns = ("attempts", "succeeded", "unchanged", "failed", "skipped", "changes")
-    sums = {column: sum(getattr(row, column) for row in rows) for column in columns}
+    sums = {column: sum(getattr(row, column) for row in rows) for column in COLUMNS}
     times = [row.seconds for row in rows if row.seconds is not None]
     seconds = sum(times) if times or not rows else None
     return Statistic(tag=kind, name="total", seconds=seconds, **sums)

@@ -7,13 +7,12 @@ import shlex
 import sys
 from pathlib import Path
 
+from actiondbg.bisection.execute_oracle import WITHOUT_SCHEDULES, Execute
 from actiondbg.bisection.oracles import (
     OUTPUT,
-    WITHOUT_SCHEDULES,
     Command,
     Crash,
     Diagnostic,
-    Execute,
     FileCheck,
     Oracle,
     Verify,

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
 
+from actiondbg.kernels.results.columns import PAGE_TABLE, SHARES, TableColumn, text_rows
 from actiondbg.kernels.results.entry import Entry
 from actiondbg.kernels.results.words import (
-    HEAD,
-    TEXT,
     TITLE,
     bandwidth,
     digits,
     full_facts,
     milliseconds,
     model_weights,
-    notes,
     summary_of,
 )
 from actiondbg.support.html_page import (
@@ -289,7 +287,8 @@ def _table(entries: Sequence[Entry]) -> Html:
     tags = list(dict.fromkeys(name for entry in entries for name in entry.tags))
     best = _best(entries)
     rows = (_row(index, entry, tags, index in best) for index, entry in enumerate(entries))
-    return element("div", table(rows, (*tags, *_HEADS), _KIND), kind="wide")
+    heads = (Cell(each.heading, "n" if each.is_number else "") for each in PAGE_TABLE)
+    return element("div", table(rows, (*tags, *heads), _KIND), kind="wide")
 
 
 def _shares(entries: Sequence[Entry]) -> Html:
@@ -297,11 +296,11 @@ def _shares(entries: Sequence[Entry]) -> Html:
     if not weights.weights:
         return Html()
 
-    def aligned(cells: Sequence[str]) -> list[Cell]:
-        return [Cell(cell, "" if at in TEXT else "n") for at, cell in enumerate(cells)]
-
-    rows = (aligned(each.cells) for each in weights.weights)
-    shares = element("div", table(rows, aligned(HEAD), _KIND), kind="wide")
+    head, *rows = (
+        [Cell(cell, "n" if it.is_number else "") for it, cell in zip(SHARES, cells, strict=True)]
+        for cells in text_rows(SHARES, weights.weights)
+    )
+    shares = element("div", table(rows, head, _KIND), kind="wide")
     return section(TITLE, element("p", weights.summary), shares, name="shares")
 
 
@@ -314,51 +313,24 @@ def _best(entries: Sequence[Entry]) -> set[int]:
     return {min(found)[1] for found in by_operation.values() if len(found) > 1}
 
 
-_HEADS = (
-    "dispatch",
-    "kind",
-    "provider",
-    "verified",
-    *(
-        Cell(name, "n")
-        for name in (
-            "ms",
-            "to ms",
-            "call ms",
-            "GFLOP/s",
-            "% of peak",
-            "% of roof",
-            "bytes/s",
-        )
-    ),
-    "applied",
-    "notes",
-)
-
-
 def _row(index: int, entry: Entry, tags: Sequence[str], is_best: bool) -> Row:
-    verdict = entry.verification.verdict
-    color = "bad" if entry.is_wrong else "good" if verdict == "SUCCESS" else ""
-    times = (entry.least, max(entry.seconds, default=None), entry.call_seconds)
-    cells: list[Shown] = [
-        *(entry.tags.get(name, "") for name in tags),
-        code(entry.dispatch),
-        entry.kind,
-        entry.provider,
-        Cell(verdict, color),
-        *(_number(time, milliseconds) for time in times),
-        _number(entry.gflops, digits),
-        _number(entry.percent_of_peak, digits),
-        _number(entry.percent_of_roof, digits),
-        _number(entry.bandwidth, bandwidth),
-        entry.compilation.config_applied,
-        Cell(notes(entry), "notes"),
-    ]
+    cells = [*(entry.tags.get(name, "") for name in tags), *(_cell(it, entry) for it in PAGE_TABLE)]
     return Row(cells, f"{_ANCHOR}{index}", "best" if is_best else "")
 
 
-def _number(value: float | None, words: Callable[[float], str]) -> Cell:
-    return Cell("" if value is None else words(value), "n", value)
+def _cell(column: TableColumn[Entry], entry: Entry) -> Shown:
+    value = column.value(entry)
+    if column.words is not None:
+        return Cell("" if value is None else column.words(value), "n", value)
+    match column.heading:
+        case "dispatch":
+            return code(value)
+        case "verified":
+            return Cell(value, "bad" if entry.is_wrong else "good" if value == "SUCCESS" else "")
+        case "notes":
+            return Cell(value, "notes")
+        case _:
+            return value
 
 
 def _in_full(entry: Entry) -> Html:

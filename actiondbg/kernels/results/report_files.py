@@ -11,17 +11,24 @@ from pathlib import Path
 from typing import Any
 
 from actiondbg.errors import ActiondbgError, UsageError
-from actiondbg.kernels.results.csv_file import FIXED, Column, Value, columns_of, read_csv, to_csv
+from actiondbg.kernels.results.columns import (
+    FIXED,
+    SHARES,
+    TABLE,
+    Column,
+    RowT,
+    TableColumn,
+    Value,
+    columns_of,
+    text_rows,
+)
+from actiondbg.kernels.results.csv_file import read_csv, to_csv
 from actiondbg.kernels.results.entry import Entry
 from actiondbg.kernels.results.words import (
-    HEAD,
-    TABLE_HEAD,
-    TEXT,
     TITLE,
     full_facts,
     model_weights,
     summary_of,
-    table_cells,
 )
 from actiondbg.support.atomic_write import locked, write_whole
 
@@ -34,7 +41,7 @@ def to_markdown(entries: Sequence[Entry]) -> str:
     """Return a report: a table of all dispatches, then each wrong one in full."""
     lines = ["# Kernels", "", summary_of(entries), ""]
     if entries:
-        lines += _table(entries)
+        lines += _table(TABLE, entries)
     lines += _shares(entries)
     wrong = [entry for entry in entries if entry.is_wrong]
     if wrong:
@@ -44,19 +51,17 @@ def to_markdown(entries: Sequence[Entry]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _table(entries: Sequence[Entry]) -> list[str]:
-    numbers = ("ms", "call ms", "GFLOP/s", "% of peak")
-    rule = ["---:" if name in numbers else "---" for name in TABLE_HEAD]
-    return [_line(TABLE_HEAD), _line(rule), *(_line(table_cells(each)) for each in entries)]
+def _table(columns: Sequence[TableColumn[RowT]], rows: Sequence[RowT]) -> list[str]:
+    head, *cells = text_rows(columns, rows)
+    rule = ["---:" if each.is_number else "---" for each in columns]
+    return [_line(each) for each in (head, rule, *cells)]
 
 
 def _shares(entries: Sequence[Entry]) -> list[str]:
     weights = model_weights(entries)
     if not weights.weights:
         return []
-    rule = ["---" if at in TEXT else "---:" for at in range(len(HEAD))]
-    rows = [_line(each.cells) for each in weights.weights]
-    return ["", f"## {TITLE}", "", weights.summary, "", _line(HEAD), _line(rule), *rows]
+    return ["", f"## {TITLE}", "", weights.summary, "", *_table(SHARES, weights.weights)]
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -7,14 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import floor, isfinite, log10
 
-from actiondbg.kernels.results.comparison import Difference
 from actiondbg.kernels.results.entry import Entry
 from actiondbg.support.counts import counted
 
 _NOT_PROFILED = "Not profiled"
 _RATES = ((1e12, "TB/s"), (1e9, "GB/s"), (1e6, "MB/s"))
-HEAD = ("share", "total ms", "count", "ms", "operation", "configuration")
-TEXT = (4, 5)  # columns of words
 TITLE = "Shares of the model"
 _COUNT = "count"
 
@@ -158,24 +155,6 @@ def summary_of(entries: Sequence[Entry]) -> str:
     return f"{counted(len(entries), 'dispatch')}{': ' if counts else ''}{', '.join(counts)}."
 
 
-# The table of many dispatches, one line each.
-TABLE_HEAD = ("dispatch", "verified", "ms", "call ms", "GFLOP/s", "% of peak", "notes")
-
-
-def table_cells(entry: Entry) -> tuple[str, ...]:
-    """Return the cells of a dispatch in the compact table."""
-    least, gflops, percent = entry.least, entry.gflops, entry.percent_of_peak
-    return (
-        entry.dispatch,
-        entry.verification.verdict,
-        "-" if least is None else milliseconds(least),
-        "-" if entry.call_seconds is None else digits(entry.call_seconds * 1e3, 2),
-        "-" if gflops is None else digits(gflops),
-        "-" if percent is None else digits(percent, 2),
-        notes(entry),
-    )
-
-
 def notes(entry: Entry) -> str:
     """Return what is not as expected of a dispatch, in a line."""
     marks = [
@@ -188,22 +167,6 @@ def notes(entry: Entry) -> str:
         "" if entry.verification.wrong else entry.verification.detail or entry.compilation.error,
     ]
     return "; ".join(mark for mark in marks if mark)
-
-
-def change_cells(difference: Difference) -> tuple[str, ...]:
-    """Return a dispatch of a comparison, its verdicts, its times and their ratio."""
-    entries = [each for each in (difference.old, difference.new) if each is not None]
-    verdicts = dict.fromkeys(each.verification.verdict for each in entries)
-    times = [
-        "" if each is None or each.least is None else f"{milliseconds(each.least)} ms"
-        for each in (difference.old, difference.new)
-    ]
-    return (
-        difference.name,
-        " -> ".join(filter(None, verdicts)),
-        *times,
-        "" if difference.ratio is None else f"{difference.ratio:.2f} times",
-    )
 
 
 @dataclass(frozen=True)
@@ -223,18 +186,6 @@ class Weight:
     @property
     def seconds(self) -> float:
         return self.count * (self.entry.least or 0.0)
-
-    @property
-    def cells(self) -> tuple[str, ...]:
-        """The cells of a table with the columns of HEAD."""
-        return (
-            f"{self.share:.1f} %",
-            milliseconds(self.seconds),
-            f"{self.count:,}",
-            milliseconds(self.entry.least or 0.0),
-            self.entry.operation,
-            self.entry.configuration,
-        )
 
 
 @dataclass(frozen=True)

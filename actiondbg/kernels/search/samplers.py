@@ -1,4 +1,4 @@
-"""The space of a search, and samplers that propose its points and may learn from their times."""
+"""The space of a search, and its strategies: samplers, which propose points and may learn."""
 
 from __future__ import annotations
 

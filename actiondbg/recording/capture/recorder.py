@@ -11,19 +11,17 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple, ParamSpec
+from typing import NamedTuple, ParamSpec
 
 from actiondbg.errors import ActiondbgError, LaunchError, UsageError
 from actiondbg.process.streams import Redirection, Streams
-from actiondbg.recording.format.structs import is_recording
+from actiondbg.recording.format.structs import IRDetail, is_recording
 from actiondbg.support.closeable import Closeable
 from actiondbg.support.scratch_directory import is_full, make_scratch, remove_directory
 from actiondbg.tool.program import Program, StartedProgram
 from actiondbg.tool.seen_programs import SeenPrograms
 
 P = ParamSpec("P")
-
-IRDetail = Literal["changed", "function", "pass", "output", "none"]
 
 _END_SECONDS = 5.0  # between SIGTERM and SIGKILL
 

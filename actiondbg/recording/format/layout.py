@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from actiondbg.protocol import RESULTS
 from actiondbg.recording.format.structs import Kind
 
 
@@ -51,7 +52,7 @@ CHECKED_RULES = (
     "invalid-ir",
     "lost-location",
 )
-OUTCOMES = ("unfinished", "succeeded", "unchanged", "failed", "skipped")
+OUTCOMES = ("unfinished", *RESULTS)
 UNFINISHED = 0
 FOLDS = ("in-place", "constants", "values", "constants and values")
 CHANGE_KINDS = ("inserted", "erased", "replaced", "modified", "moved")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import struct
 from enum import IntEnum
+from typing import Literal
 
 MAGIC = b"ADBREC\r\n"
 VERSION = 2
@@ -22,6 +23,8 @@ SECTION_HEADER = struct.Struct("<HHIII")  # kind, bytes of an item, count, bytes
 STRING = struct.Struct("<IHHI")  # id, space, 0, bytes; the bytes are padded to 4
 TEXT = struct.Struct("<QIIII")  # hash, bytes, stored bytes, codec, 0; the bytes are padded to 8
 RAW, ZLIB = 0, 1  # codecs
+
+IRDetail = Literal["changed", "function", "pass", "output", "none"]  # what a recording has of IR
 
 
 class Kind(IntEnum):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
+from actiondbg.protocol import RESULTS
 from actiondbg.recording.format.layout import CHANGE_KINDS
 from actiondbg.recording.query.interruption import fetch_rows, interruptible
 from actiondbg.recording.tables.actions import column_of_event
@@ -102,7 +103,7 @@ class Shared:
         return numbered
 
 
-OUTCOMES = ("succeeded", "unchanged", "failed", "skipped", "unfinished")
+OUTCOMES = (*RESULTS, "unfinished")
 ALL_CHANGES = "+".join(f"a.{kind}" for kind in CHANGE_KINDS)
 
 

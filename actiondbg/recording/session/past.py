@@ -6,7 +6,7 @@ import contextlib
 import re
 from collections.abc import Generator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast, get_args, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import msgspec
 import numpy as np
@@ -29,7 +29,7 @@ from actiondbg.breakpoints.condition import parse_condition, uses_field
 from actiondbg.breakpoints.targets import OperationGlob, parse_operation, parse_wanted
 from actiondbg.errors import NoSuchUnit, NotRecorded, UsageError
 from actiondbg.process.stop import Stop, ended_action, not_ended
-from actiondbg.protocol import Result, Statistic
+from actiondbg.protocol import RESULTS, Statistic
 from actiondbg.protocol.legalizations import ErrorReported
 from actiondbg.protocol.tags import CONVERSION_TAG, FOLD_TAG, PASS_TAG, PATTERN_TAG, tag_of_kind
 from actiondbg.recording.errors import lacks
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from actiondbg.analysis.legalization.explanation import Explanation
     from actiondbg.ir.diff import Diff
 
-_RESULTS: tuple[Result, ...] = get_args(Result)
 _STREAM = 20_000  # newest changing actions searched for a cycle
 _SHOWN = 8  # actions of a cycle whose diffs are made
 
@@ -107,13 +106,13 @@ def _statistics(actions: ActionColumns, counted: Bools) -> list[Statistic]:
         weights = None if values is None else values[which]
         return np.bincount(kind_of[which], weights, len(kinds)).tolist()
 
-    results = [sums(counted & (outcomes.codes == outcomes.code(result))) for result in _RESULTS]
+    results = [sums(counted & (outcomes.codes == outcomes.code(result))) for result in RESULTS]
     changes = sums(counted, actions.change_counts)
     nanoseconds = sums(counted, actions.numbers("duration_ns"))
     is_timed = not actions.recording.header.imported
     rows: list[Statistic] = []
     for at, (tag, name) in enumerate(kinds):
-        counts = {result: each[at] for result, each in zip(_RESULTS, results, strict=True)}
+        counts = {result: each[at] for result, each in zip(RESULTS, results, strict=True)}
         if not any(counts.values()):
             continue
         counts["succeeded"] += counts["unchanged"]

@@ -304,7 +304,7 @@ class RecordedBreakpoints:
             self._count_hits(one, after, event)
 
     def _count_hits(self, one: Breakpoint, after: int, event: int) -> None:
-        one.count(one.hits + self._count(one, after, event))
+        one.count(self._hits(one, after, event, one.hits))
 
     def _stops(self, one: Breakpoint, after: int) -> Ints:
         """Return the events after another at which a breakpoint stops."""
@@ -312,10 +312,10 @@ class RecordedBreakpoints:
         first = int(np.searchsorted(events, after, side="right")) + one.ignore
         return events[first : first + 1] if one.temporary else events[first:]
 
-    def _count(self, one: Breakpoint, after: int, event: int) -> int:
-        """Count how often a breakpoint is hit after an event, up to another."""
+    def _hits(self, one: Breakpoint, after: int, event: int, earlier: int = 0) -> protocol.Hits:
+        """Return the hits of a breakpoint after an event, up to another, and earlier ones."""
         first, last = np.searchsorted(self._events(one), [after, event], side="right")
-        return max(0, int(last - first))
+        return protocol.Hits(id=one.id, hits=earlier + max(0, int(last - first)))
 
     def _enabled(self) -> list[Breakpoint]:
         return [one for one in self._table.all() if one.enabled]
@@ -368,7 +368,7 @@ class RecordedBreakpoints:
         What is left to ignore stays; a breakpoint with an ignore count is not hit.
         """
         for one in self._enabled():
-            one.recount(self._count(one, 0, event))
+            one.recount(self._hits(one, 0, event))
         return [one for one in self.hit_at(event) if not one.ignore]
 
     def hit_at(self, event: int) -> list[Breakpoint]:

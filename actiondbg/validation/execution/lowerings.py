@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from actiondbg.bisection.oracles import PIPELINE
+from actiondbg.bisection.execute_oracle import PIPELINE
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from math import prod
 from pathlib import Path
 
 from actiondbg.bisection.command_runner import STDERR, CommandRunner, Completed, failure_text
-from actiondbg.bisection.oracles import WITHOUT_AVX512, beside, runner_libraries, shortened
+from actiondbg.bisection.execute_oracle import WITHOUT_AVX512, beside, runner_libraries
+from actiondbg.bisection.oracles import shortened
 from actiondbg.errors import ActiondbgError, OracleError
 from actiondbg.ir.tokens import RESULTS
 from actiondbg.validation.execution.harness import Element, Part, Test, all_numbers, bits_in

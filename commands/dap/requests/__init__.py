@@ -4,7 +4,15 @@ May import: dap.protocol, dap.handlers, dap.server, dap.debuggee, and what dap m
 """
 
 from actiondbg.commands.dap.handlers import HANDLERS
-from actiondbg.commands.dap.requests import breakpoints, console, controls, documents, past, stack
+from actiondbg.commands.dap.requests import (
+    breakpoints,
+    console,
+    controls,
+    documents,
+    past,
+    stack,
+    variables,
+)
 
 __all__ = ["HANDLERS", "MODULES"]
-MODULES = (breakpoints, console, controls, documents, past, stack)
+MODULES = (breakpoints, console, controls, documents, past, stack, variables)

@@ -10,9 +10,9 @@ from typing import Annotated
 from msgspec import Meta
 
 from actiondbg.commands.mcp.declaration import TOOLS, Arguments, InSession, Tool
-from actiondbg.commands.mcp.tools import experiments, sessions
+from actiondbg.commands.mcp.tools import experiments, recordings, sessions
 
-__all__ = ["TOOLS", "MoreArguments", "experiments", "sessions"]
+__all__ = ["TOOLS", "MoreArguments", "experiments", "recordings", "sessions"]
 
 
 class CloseArguments(InSession, frozen=True, kw_only=True):

@@ -8,26 +8,22 @@ from collections.abc import Sequence
 import msgspec
 
 from actiondbg.commands.render.tables import aligned
-from actiondbg.kernels.results.comparison import RULE, Change, Comparison
+from actiondbg.kernels.results.columns import SHARES, TABLE, text_rows, word_columns
+from actiondbg.kernels.results.comparison import RULE, Change, Comparison, Difference
 from actiondbg.kernels.results.entry import Entry
 from actiondbg.kernels.results.words import (
-    HEAD,
-    TABLE_HEAD,
-    TEXT,
     TITLE,
-    change_cells,
     further_facts,
+    milliseconds,
     model_weights,
     original_facts,
     summary_of,
-    table_cells,
 )
 from actiondbg.support.counts import shortened
 
 _RULE = "-" * 64  # the format of a block is that of the dispatch profiler
 _NAME_WIDTH = 14
 _INDENT = " " * (_NAME_WIDTH + 2)
-_LEFT = (0, 1, 6)  # columns of the table with text
 _MOST_BLOCKS = 10
 _COMPARED_LEFT = (0, 1)  # columns with text: the name, and the verdicts
 
@@ -57,8 +53,8 @@ def weight_lines(entries: Sequence[Entry], width: int | None = 80) -> list[str]:
     weights = model_weights(entries)
     if not weights.weights:
         return []
-    rows = [HEAD, *(each.cells for each in weights.weights)]
-    table = [shortened(line, width and max(width, 80)) for line in aligned(rows, TEXT)]
+    lines = aligned(text_rows(SHARES, weights.weights), word_columns(SHARES))
+    table = [shortened(line, width and max(width, 80)) for line in lines]
     return [f"{TITLE}:", *table, weights.summary, ""]
 
 
@@ -83,8 +79,13 @@ def table_lines(entries: Sequence[Entry], width: int | None = 80) -> list[str]:
 
     The blocks of the wrong ones say why they are.
     """
-    head = ("", *TABLE_HEAD[1:])
-    lines = aligned([head, *(_cells(entry) for entry in entries)], _LEFT)
+    head, *rows = text_rows(TABLE, entries)
+    head[0] = ""
+    for entry, cells in zip(entries, rows, strict=True):
+        cells[0] = f"  {entry.configuration}"
+        if entry.is_wrong and not entry.verification.wrong:
+            cells[-1] = f"culprit {entry.culprit}" if entry.culprit else ""
+    lines = aligned([head, *rows], word_columns(TABLE))
     table = [lines[0]]
     operation = ""
     for entry, line in zip(entries, lines[1:], strict=True):
@@ -93,13 +94,6 @@ def table_lines(entries: Sequence[Entry], width: int | None = 80) -> list[str]:
             table.append(operation)
         table.append(shortened(line, width and max(width, 80)))
     return table
-
-
-def _cells(entry: Entry) -> tuple[str, ...]:
-    _, *cells = table_cells(entry)
-    if entry.is_wrong and not entry.verification.wrong:
-        cells[-1] = f"culprit {entry.culprit}" if entry.culprit else ""
-    return (f"  {entry.configuration}", *cells)
 
 
 def report_object(entries: Sequence[Entry]) -> dict[str, object]:
@@ -127,12 +121,28 @@ def comparison_lines(comparison: Comparison) -> list[str]:
             continue
         lines.append(f"{change.value.capitalize()}: {len(found):,}")
         lines += [
-            f"  {line}" for line in aligned([change_cells(each) for each in found], _COMPARED_LEFT)
+            f"  {line}" for line in aligned([_change_cells(each) for each in found], _COMPARED_LEFT)
         ]
         lines.append("")
     same = len(comparison.of(Change.SAME))
     lines.append(f"{same:,} of {len(comparison.differences):,} dispatches are the same.")
     return [*lines, RULE.format(threshold=comparison.threshold)]
+
+
+def _change_cells(difference: Difference) -> tuple[str, ...]:
+    """Return a dispatch of a comparison, its verdicts, its times and their ratio."""
+    entries = [each for each in (difference.old, difference.new) if each is not None]
+    verdicts = dict.fromkeys(each.verification.verdict for each in entries)
+    times = [
+        "" if each is None or each.least is None else f"{milliseconds(each.least)} ms"
+        for each in (difference.old, difference.new)
+    ]
+    return (
+        difference.name,
+        " -> ".join(filter(None, verdicts)),
+        *times,
+        "" if difference.ratio is None else f"{difference.ratio:.2f} times",
+    )
 
 
 def comparison_object(comparison: Comparison) -> dict[str, object]:

@@ -15,8 +15,8 @@ from actiondbg.analysis.legalization.explanation import (
     said_lines,
     short_name,
 )
-from actiondbg.commands.render.renderer import RenderContext, renders
-from actiondbg.commands.render.stop import culprit_words, emphasize
+from actiondbg.commands.render.renderer import RenderContext, emphasize, renders
+from actiondbg.commands.render.stop import culprit_words
 from actiondbg.commands.render.tables import wrapped
 from actiondbg.commands.render.terminal.output import BOLD, DIM, GREEN, RED, YELLOW
 from actiondbg.commands.render.units import operation

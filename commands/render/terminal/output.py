@@ -11,9 +11,7 @@ import subprocess
 import sys
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
-from typing import Any, TextIO, cast
-
-import msgspec
+from typing import Any, NamedTuple, TextIO, cast
 
 from actiondbg.commands.render.tables import fitted
 from actiondbg.errors import UsageError
@@ -30,7 +28,7 @@ def styled(text: str, style: str) -> str:
     return f"\x1b[{style}m{text}\x1b[0m" if text else text
 
 
-class Redirect(msgspec.Struct, frozen=True):
+class Redirect(NamedTuple):
     """The redirection of a command; ``operator`` is >, >> or |."""
 
     operator: str

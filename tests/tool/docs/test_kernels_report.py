@@ -12,7 +12,7 @@ import pytest
 
 from actiondbg.commands.cli.kernels.report import ReportOptions
 from actiondbg.commands.interpreter.options import fields_of
-from actiondbg.kernels.results.csv_file import FIXED
+from actiondbg.kernels.results.columns import FIXED
 from tests.paths import COMMAND, ROOT
 
 PAGE = (ROOT / "docs/kernels/report.md").read_text()

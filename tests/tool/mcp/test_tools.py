@@ -14,7 +14,7 @@ import msgspec
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from actiondbg.commands.mcp.declaration import PAGE, LongAnswers
+from actiondbg.commands.mcp.answers import PAGE, LongAnswers
 from actiondbg.commands.mcp.tools import TOOLS
 from tests.elements import some
 from tests.paths import COMMAND, GOLDEN, ROOT
@@ -353,7 +353,7 @@ def test_packages_that_are_missing() -> None:
 
 
 def test_answers_have_a_declared_shape(mlir_opt: str, work: Path) -> None:
-    from actiondbg.commands.mcp.declaration import Answer
+    from actiondbg.commands.mcp.answers import Answer
 
     async def converse(talk: Talk) -> None:
         for tool, arguments in (

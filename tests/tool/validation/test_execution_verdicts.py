@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from actiondbg.bisection.oracles import PIPELINE, runner_libraries
+from actiondbg.bisection.execute_oracle import PIPELINE, runner_libraries
 from actiondbg.validation.agreement import Run
 from actiondbg.validation.domain import POISON
 from actiondbg.validation.execution.comparison import (

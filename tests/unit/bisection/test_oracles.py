@@ -13,18 +13,17 @@ from pathlib import Path
 import pytest
 
 from actiondbg.bisection.command_runner import Cancelled, CommandRunner
+from actiondbg.bisection.execute_oracle import Execute, first_difference
 from actiondbg.bisection.oracles import (
     Command,
     Crash,
     Diagnostic,
     Evidence,
-    Execute,
     FileCheck,
     Oracle,
     OracleSetup,
     PredicateOracle,
     Verify,
-    first_difference,
     make_oracle,
 )
 from actiondbg.bisection.verdict import Judgement

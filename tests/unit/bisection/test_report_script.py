@@ -10,17 +10,16 @@ import pytest
 
 from actiondbg.analysis.textual_pipelines import continuations, parse_pipeline
 from actiondbg.bisection.command_runner import CommandRunner
+from actiondbg.bisection.execute_oracle import Execute, first_difference
 from actiondbg.bisection.oracles import Command as Shell
 from actiondbg.bisection.oracles import (
     Crash,
     Diagnostic,
-    Execute,
     FileCheck,
     Oracle,
     OracleSetup,
     PredicateOracle,
     Verify,
-    first_difference,
 )
 from actiondbg.bisection.reproducer.scripts import OUT, ShellJudge, Step, make_script, read_verdicts
 from actiondbg.bisection.reproducer.shell_oracles import shell_judge

@@ -24,7 +24,6 @@ function namesTable() {
   const of = run.groups;
   const all = rows(of);
   const isThere = (name) => of[name].some((count) => count);
-  const counts = ["succeeded", "unchanged", "failed", "skipped", "unfinished"];
   const hints = { unchanged: "succeeded without a change" };
   const columns = [
     words("name", (row) => groupName(of.group[row]), {
@@ -32,7 +31,7 @@ function namesTable() {
         of.labels[row] ? h("span", { class: "quiet" }, ` ${of.labels[row]}`) : ""] }),
     words("kind", (row) => kindOf(groupTag(of.group[row]))),
     column("calls", (row) => of.calls[row]),
-    ...counts.filter((name) => name === "succeeded" || name === "failed" || isThere(name)).map((name) =>
+    ...OUTCOMES.filter((name) => name === "succeeded" || name === "failed" || isThere(name)).map((name) =>
       column(name, (row) => of[name][row], { hint: hints[name], show: (row) => of[name][row] || "" })),
     column("changes", (row) => of.changes[row],
       { show: (row) => of.changes[row] || "", hint: "operations inserted, erased, replaced, modified and moved, without changes by nested actions" }),

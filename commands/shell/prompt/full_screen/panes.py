@@ -12,9 +12,10 @@ from prompt_toolkit.formatted_text import ANSI, StyleAndTextTuples, to_formatted
 from prompt_toolkit.layout.controls import UIContent, UIControl
 
 from actiondbg.commands.render import ir
-from actiondbg.commands.render.stop import change_line, emphasize, outcome_lines
+from actiondbg.commands.render.actions import describe
+from actiondbg.commands.render.outcomes import change_line, outcome_lines
+from actiondbg.commands.render.renderer import emphasize
 from actiondbg.commands.render.tables import wrapped
-from actiondbg.commands.render.units import describe
 from actiondbg.errors import ActiondbgError
 
 if TYPE_CHECKING:

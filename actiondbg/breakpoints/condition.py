@@ -23,15 +23,10 @@ RESULTS: tuple[str, ...] = get_args(Result)
 
 
 class Field(NamedTuple):
-    """A field of an action.
+    """A field of an action."""
 
-    Args:
-        type: of its values.
-        about: what it is, for the help.
-    """
-
-    type: Literal["integer", "text"]
-    about: str
+    type: Literal["integer", "text"]  # of its values
+    about: str  # what it is, for the help
 
 
 FIELDS = {

@@ -91,17 +91,11 @@ def _beginning(stem: str, known: Sequence[NamesOfKind]) -> str | None:
 
 
 class _Spellings(NamedTuple):
-    """What a user may write for names, in lower case, each with its name.
+    """What a user may write for names, in lower case, each with its name."""
 
-    Attributes:
-        whole: the names themselves.
-        parts: their last components.
-        lines: all of these in one text, each after a newline.
-    """
-
-    whole: Sequence[tuple[str, str]]
-    parts: Sequence[tuple[str, str]]
-    lines: str
+    whole: Sequence[tuple[str, str]]  # the names themselves
+    parts: Sequence[tuple[str, str]]  # their last components
+    lines: str  # all of these in one text, each after a newline
 
 
 # Of all names of a kind: each name that is not known is compared with the same ones.
@@ -263,15 +257,10 @@ class UnresolvedNames:
 
 
 class Resolved(NamedTuple):
-    """A SPEC whose names are looked up.
+    """A SPEC whose names are looked up."""
 
-    Attributes:
-        spec: the SPEC, in which each bare name that is known has its kind.
-        unresolved: the other names.
-    """
-
-    spec: str
-    unresolved: UnresolvedNames
+    spec: str  # the SPEC, in which each bare name that is known has its kind
+    unresolved: UnresolvedNames  # the other names
 
 
 def resolve_spec(text: str, names: Vocabulary) -> Resolved:

@@ -31,17 +31,11 @@ _VALUE = re.compile(r"%[\w$.-]+(?:#[0-9]+)?")
 
 @dataclass(frozen=True)
 class Target:
-    """A parsed TARGET, before its operation is resolved.
+    """A parsed TARGET, before its operation is resolved."""
 
-    Attributes:
-        kind: the kind of the watch.
-        operation: "cursor", an id or an SSA name; None for a count.
-        name: the attribute's name, or the glob of counted operations.
-    """
-
-    kind: Literal["operation", "count", "attribute"]
-    operation: str | int | None = None
-    name: str | None = None
+    kind: Literal["operation", "count", "attribute"]  # the kind of the watch
+    operation: str | int | None = None  # "cursor", an id or an SSA name; None for a count
+    name: str | None = None  # the attribute's name, or the glob of counted operations
 
     def __str__(self) -> str:
         """Return the target as a user writes it."""
@@ -139,15 +133,10 @@ _PLAIN = re.compile(r"[\w.*?:@-]+( [\w.*?:@-]+)*")  # needs no quotes where word
 
 
 class Event(NamedTuple):
-    """An event to catch.
+    """An event to catch."""
 
-    Attributes:
-        label: what it is.
-        glob: what its glob matches; None if it takes none.
-    """
-
-    label: str
-    glob: str | None = None
+    label: str  # what it is
+    glob: str | None = None  # what its glob matches; None if it takes none
 
 
 EVENTS: dict[CatchKind, Event] = {

@@ -26,20 +26,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Side:
-    """One of two runs.
-
-    Args:
-        recording: of it.
-        status: its exit status, negative for a signal; None if it is unknown.
-        path: of the recording; None if it was made for this comparison.
-        output: the bytes on its standard output and in the file of its ``-o``; None if unknown.
-        given: the command line as the user gave it; empty to take the recorded command line.
-    """
+    """One of two runs."""
 
     recording: Recording
-    status: int | None
-    path: str | None = None
+    status: int | None  # its exit status, negative for a signal; None if it is unknown
+    path: str | None = None  # of the recording; None if it was made for this comparison
+    # The bytes on its standard output and in the file of its ``-o``; None if unknown.
     output: bytes | None = None
+    # The command line as the user gave it; empty to take the recorded command line.
     given: tuple[str, ...] = ()
 
     @property

@@ -260,23 +260,17 @@ class _Scope:
 
 
 class NamedKeys(NamedTuple):
-    """The values of a print, in the agent's order.
+    """The values of a print, in the agent's order."""
 
-    Attributes:
-        inside: those that it defines.
-        around: all of the function.
-        used: its operands, in the print of one operation: the same name may be one of several in
-            the function, in sibling regions.
-        given: values of these scopes under their names in the input, also those that are erased.
-        moved: values that the input names in other scopes.
-        numbers: the largest numbers of results and of arguments in the input; -1 for none.
-    """
-
-    inside: list[NamedKey]
-    around: list[NamedKey]
+    inside: list[NamedKey]  # those that it defines
+    around: list[NamedKey]  # all of the function
+    # Its operands, in the print of one operation: the same name may be one of several in the
+    # function, in sibling regions.
     used: Sequence[NamedKey] = ()
+    # Values of these scopes under their names in the input, also those that are erased.
     given: Sequence[NamedKey] = ()
-    moved: Sequence[NamedKey] = ()
+    moved: Sequence[NamedKey] = ()  # values that the input names in other scopes
+    # The largest numbers of results and of arguments in the input; -1 for none.
     numbers: tuple[int, int] = (-1, -1)
 
     def by_scope(self) -> dict[int, NamedKeys]:

@@ -155,34 +155,21 @@ _CHANGING = """
 
 @dataclass(frozen=True)
 class Command:
-    """A command of a tool, that can run again.
+    """A command of a tool, that can run again."""
 
-    Attributes:
-        argv: its command line.
-        cwd: its working directory.
-        stdin: the file that it reads, or /dev/null.
-    """
-
-    argv: tuple[str, ...]
-    cwd: str
-    stdin: str = os.devnull
+    argv: tuple[str, ...]  # its command line
+    cwd: str  # its working directory
+    stdin: str = os.devnull  # the file that it reads, or /dev/null
 
 
 @dataclass(frozen=True)
 class Repeated:
-    """A run of a command.
+    """A run of a command."""
 
-    Attributes:
-        recordings: of its processes that made an MLIR context.
-        status: its exit status; negative for a signal.
-        output: of it, on stdout and in the file of ``-o``.
-        is_endless: whether it took too long, and was terminated.
-    """
-
-    recordings: Sequence[Recording]
-    status: int
-    output: bytes
-    is_endless: bool = False
+    recordings: Sequence[Recording]  # of its processes that made an MLIR context
+    status: int  # its exit status; negative for a signal
+    output: bytes  # of it, on stdout and in the file of ``-o``
+    is_endless: bool = False  # whether it took too long, and was terminated
 
     @property
     def recording(self) -> Recording | None:

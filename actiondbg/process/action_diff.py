@@ -21,17 +21,11 @@ from actiondbg.protocol.tags import FOLD_TAG, STEP_TAG
 
 
 class NamedText(NamedTuple):
-    """Printed IR.
-
-    Attributes:
-        text: the printed IR.
-        named: the values; each has the same key in every print of one process.
-        generic: whether it is in generic form, requested or not.
-    """
+    """Printed IR."""
 
     text: str
-    named: NamedKeys
-    generic: bool
+    named: NamedKeys  # the values; each has the same key in every print of one process
+    generic: bool  # whether it is in generic form, requested or not
 
     @property
     def names(self) -> list[tuple[str, str]]:

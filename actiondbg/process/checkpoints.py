@@ -46,17 +46,11 @@ class Edited(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[
 
 
 class RuleSpan(msgspec.Struct, kw_only=True, frozen=True):
-    """The standing rules from a place on, up to the next span of the timeline.
+    """The standing rules from a place on, up to the next span of the timeline."""
 
-    Attributes:
-        event: the newest event at the place; 0 at the beginning of the run.
-        ordinal: the first action that they apply to.
-        rules: the rules; those that the agent gets are limited to the span.
-    """
-
-    event: int
-    ordinal: int
-    rules: list[protocol.SkipRule]
+    event: int  # the newest event at the place; 0 at the beginning of the run
+    ordinal: int  # the first action that they apply to
+    rules: list[protocol.SkipRule]  # those that the agent gets are limited to the span
 
 
 class Branch(msgspec.Struct, kw_only=True):
@@ -392,18 +386,12 @@ class Automatic(msgspec.Struct, kw_only=True, frozen=True):
 
 @dataclass(eq=False)
 class Frozen:
-    """A frozen process on a branch.
-
-    Attributes:
-        tool: the process.
-        branch: the number of the branch.
-        number: of the user's checkpoint; None for an automatic one.
-        inside: k for the k-th stop inside of an action after the event; 0 at the event itself.
-    """
+    """A frozen process on a branch."""
 
     tool: ForkedTool
-    branch: int
-    number: int | None = None
+    branch: int  # the number of the branch
+    number: int | None = None  # of the user's checkpoint; None for an automatic one
+    # k for the k-th stop inside of an action after the event; 0 at the event itself.
     inside: int = 0
 
     @property

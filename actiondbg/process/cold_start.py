@@ -26,14 +26,11 @@ _HELLO_SECONDS = 600.0  # from the start of the program to its first MLIR contex
 
 
 class StartedTool(NamedTuple):
-    """A tool that a program has started.
-
-    Args:
-        environment: its environment at its start, without what is there for an agent.
-    """
+    """A tool that a program has started."""
 
     path: Path
     arguments: Sequence[str]
+    # Its environment at its start, without what is there for an agent.
     environment: Mapping[str, str]
 
 

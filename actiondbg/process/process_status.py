@@ -199,15 +199,10 @@ def _open_files(pid: int) -> dict[int, tuple[int, int]]:
 
 
 class Work(NamedTuple):
-    """The work of a process and its descendants, to be compared with that of a moment later.
+    """The work of a process and its descendants, to be compared with that of a moment later."""
 
-    Args:
-        times: the processor time of each process, by pid, in the system's ticks.
-        is_running: whether one of their threads runs, or waits for a disk.
-    """
-
-    times: dict[int, int]
-    is_running: bool
+    times: dict[int, int]  # the processor time of each process, by pid, in the system's ticks
+    is_running: bool  # whether one of their threads runs, or waits for a disk
 
 
 def ancestors_of(pid: int) -> Iterator[int]:

@@ -37,19 +37,12 @@ _CRASH = re.compile(
 
 
 class CrashCause(NamedTuple):
-    """The cause of a crash.
+    """The cause of a crash."""
 
-    Attributes:
-        signal: the name of the signal, such as SIGABRT.
-        what: the failed assertion or the tool's message, without the final dot; "" if unknown.
-        place: FILE:LINE in the source of the tool, or None.
-        function: the function of an assertion, or None.
-    """
-
-    signal: str
-    what: str
-    place: str | None = None
-    function: str | None = None
+    signal: str  # the name of the signal, such as SIGABRT
+    what: str  # the failed assertion or the tool's message, without the final dot; "" if unknown
+    place: str | None = None  # FILE:LINE in the source of the tool, or None
+    function: str | None = None  # the function of an assertion, or None
 
 
 def crash_cause(signal: str, text: str | None) -> CrashCause:

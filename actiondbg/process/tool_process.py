@@ -26,25 +26,18 @@ from actiondbg.tool.seen_programs import SeenPrograms
 
 @dataclass
 class LaunchOptions:
-    """The settings that the agent gets after its hello.
+    """The settings that the agent gets after its hello."""
 
-    Attributes:
-        resume: the control with which the tool resumes.
-        breakpoints: set before the tool resumes.
-        options: verification and counting.
-        skips: the actions to skip; None for none.
-        milliseconds: the run time between two automatic checkpoints; 0 for none.
-        megabytes: the limit for their memory.
-    """
-
-    resume: protocol.Resume
+    resume: protocol.Resume  # the control with which the tool resumes
+    # Set before the tool resumes.
     breakpoints: list[protocol.WireBreakpoint] = field(
         default_factory=list[protocol.WireBreakpoint]
     )
+    # Verification and counting.
     options: protocol.SetOptions = field(default_factory=protocol.SetOptions)
-    skips: protocol.SetSkips | None = None
-    milliseconds: int = 0
-    megabytes: int = 0
+    skips: protocol.SetSkips | None = None  # the actions to skip; None for none
+    milliseconds: int = 0  # the run time between two automatic checkpoints; 0 for none
+    megabytes: int = 0  # the limit for their memory
 
 
 _END_SECONDS = 5.0  # from the end of the connection to the end of the tool

@@ -14,17 +14,11 @@ from actiondbg.protocol.notifications import Hello
 
 
 class Capability(NamedTuple):
-    """A capability.
+    """What an agent may be able to do."""
 
-    Args:
-        name: in hello.
-        verb: what an agent can do with it.
-        commands: some commands of the shell or the command line that need it.
-    """
-
-    name: str
-    verb: str
-    commands: tuple[str, ...]
+    name: str  # in hello
+    verb: str  # what an agent can do with it
+    commands: tuple[str, ...]  # some commands of the shell or the command line that need it
 
 
 CAPABILITIES: dict[str, Capability] = {

@@ -21,13 +21,9 @@ class SavedAction(
     frozen=True,  # pyright: ignore[reportGeneralTypeIssues]
     forbid_unknown_fields=True,
 ):
-    """An action that a file names, to be found in other runs.
+    """An action that a file names, to be found in other runs."""
 
-    Attributes:
-        nth: its number among the actions of the same identity, from 1; 0 if unknown.
-    """
-
-    nth: int = 0
+    nth: int = 0  # its number among the actions of the same identity, from 1; 0 if unknown
 
     @property
     def what(self) -> Identity:

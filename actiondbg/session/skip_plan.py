@@ -36,17 +36,11 @@ _BARRIER = 1 << 30  # a breakpoint id above all of the user's
 
 @dataclass(frozen=True)
 class Mismatch:
-    """The end of a replay of skips, at an entry that matches no action.
+    """The end of a replay of skips, at an entry that matches no action."""
 
-    Attributes:
-        message: the error for the user.
-        entries: the entry without a match, and all later ones.
-        stop: where the tool has to stop; None for its end.
-    """
-
-    message: str
-    entries: list[SkipEntry]
-    stop: Stop | None
+    message: str  # the error for the user
+    entries: list[SkipEntry]  # the entry without a match, and all later ones
+    stop: Stop | None  # where the tool has to stop; None for its end
 
 
 class SkipPlan:
@@ -335,43 +329,26 @@ FORMAT = 2  # 1 had no ``op``, and no rules
 
 
 class Head(msgspec.Struct, kw_only=True, frozen=True):
-    """The header: the run that the skips belong to.
+    """The header: the run that the skips belong to."""
 
-    Attributes:
-        actiondbg: the type of the file.
-        format: the version of the format.
-        tool: the path of the tool.
-        argv: its command line.
-        build: the tool's build id, or None.
-    """
-
-    actiondbg: Literal["skips"] = "skips"
-    format: int = FORMAT
-    tool: str
-    argv: list[str]
-    build: str | None = None
+    actiondbg: Literal["skips"] = "skips"  # the type of the file
+    format: int = FORMAT  # the version of the format
+    tool: str  # the path of the tool
+    argv: list[str]  # its command line
+    build: str | None = None  # the tool's build id, or None
 
 
 class SkipEntry(SavedAction, kw_only=True, frozen=True):
-    """A saved skip.
-
-    Attributes:
-        control: always "skip".
-    """
+    """A saved skip."""
 
     control: Literal["skip"] = "skip"
 
 
 class RuleEntry(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    """A saved skip rule.
+    """A saved skip rule."""
 
-    Attributes:
-        rule: the SPEC of the actions to skip.
-        condition: as of a breakpoint; None for none.
-    """
-
-    rule: str
-    condition: str | None = None
+    rule: str  # the SPEC of the actions to skip
+    condition: str | None = None  # as of a breakpoint; None for none
 
 
 class SavedSkips(NamedTuple):

@@ -46,16 +46,11 @@ class CountingRefused(ActiondbgError):
 
 
 class ProbeResult(NamedTuple):
-    """The result of trying an event.
-
-    Args:
-        counted: the event, or its part outside the kernel; None if it cannot be counted.
-        refusal: the errno of the first attempt, 0 for success.
-    """
+    """The result of trying an event."""
 
     asked: Event
-    counted: Event | None
-    refusal: int = 0
+    counted: Event | None  # the event, or its part outside the kernel; None if it cannot be counted
+    refusal: int = 0  # the errno of the first attempt, 0 for success
 
 
 def choose(names: Iterable[str]) -> list[Event]:

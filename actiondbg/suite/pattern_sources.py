@@ -41,49 +41,30 @@ _NUMBERED = re.compile(r"GeneratedConvert\d+")
 
 
 class Place(NamedTuple):
-    """The place of a definition.
+    """The place of a definition."""
 
-    Args:
-        file: its path, which begins with the name of the folder that was given.
-        line: of the name, from 1.
-    """
-
-    file: str
-    line: int
+    file: str  # its path, which begins with the name of the folder that was given
+    line: int  # of the name, from 1
 
 
 @dataclass(frozen=True)
 class _Name:
-    """A name in C++.
+    """A name in C++."""
 
-    Args:
-        scope: the namespaces, classes and functions around it.
-        leaf: the last component.
-        arguments: those of its template, without scopes and blanks; empty without any.
-    """
-
-    scope: tuple[str, ...]
-    leaf: str
-    arguments: str = ""
+    scope: tuple[str, ...]  # the namespaces, classes and functions around it
+    leaf: str  # the last component
+    arguments: str = ""  # those of its template, without scopes and blanks; empty without any
 
 
 @dataclass(frozen=True)
 class _Definition:
-    """A definition of a class or function.
+    """A definition of a class or function."""
 
-    Args:
-        name: as it is written, with what is around it.
-        place: of it.
-        scopes: the namespaces that the file uses.
-        is_included: whether what is around it in C++ is unknown.
-        is_partial: whether it is a partial specialization of a template.
-    """
-
-    name: _Name
+    name: _Name  # as it is written, with what is around it
     place: Place
-    scopes: frozenset[tuple[str, ...]]
-    is_included: bool
-    is_partial: bool
+    scopes: frozenset[tuple[str, ...]]  # the namespaces that the file uses
+    is_included: bool  # whether what is around it in C++ is unknown
+    is_partial: bool  # whether it is a partial specialization of a template
 
     def defines(self, name: _Name) -> bool:
         """Whether it has this name, arguments of templates aside."""

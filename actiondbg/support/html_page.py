@@ -82,21 +82,13 @@ class Html(str):
 
 
 class Cell(NamedTuple):
-    """A cell of a table.
+    """A cell of a table."""
 
-    Args:
-        content: text, or HTML.
-        kind: its classes; ``n`` is a number, aligned to the right.
-        value: by which a script sorts it; None to sort by the text.
-        style: CSS.
-        is_heading: whether it is the heading of its row.
-    """
-
-    content: str
-    kind: str = ""
-    value: float | None = None
-    style: str = ""
-    is_heading: bool = False
+    content: str  # text, or HTML
+    kind: str = ""  # its classes; ``n`` is a number, aligned to the right
+    value: float | None = None  # by which a script sorts it; None to sort by the text
+    style: str = ""  # CSS
+    is_heading: bool = False  # whether it is the heading of its row
 
 
 class Row(NamedTuple):

@@ -40,15 +40,11 @@ _WITH_OPTIONS = re.compile(r"(?P<reference>[^{}]+)\{(?P<options>.*)\}", re.DOTAL
 
 
 class PassReference(msgspec.Struct, frozen=True):
-    """A pass of the tool's pipeline.
+    """A pass of the tool's pipeline."""
 
-    Attributes:
-        name: a glob.
-        number: selects the place of this run of the pass, counted from 1 over the whole run; None
-            for all places.
-    """
-
-    name: str
+    name: str  # a glob
+    # Selects the place of this run of the pass, counted from 1 over the whole run; None for all
+    # places.
     number: int | None = None
 
     def __str__(self) -> str:
@@ -56,19 +52,12 @@ class PassReference(msgspec.Struct, frozen=True):
 
 
 class Switch(msgspec.Struct, frozen=True, tag="switch"):
-    """A pattern or the folds of an operation are skipped; or a pattern is tried before all others.
+    """A pattern or the folds of an operation are skipped, or a pattern is tried before others."""
 
-    Attributes:
-        kind: what is switched.
-        name: the name of the pattern or of the operation, a glob.
-        on: whether the pattern is tried first, and no rule skips it, instead of skipped.
-        inside: the pass in which it is skipped; None for all passes.
-    """
-
-    kind: Literal["pattern", "fold"]
-    name: str
-    on: bool = False
-    inside: PassReference | None = None
+    kind: Literal["pattern", "fold"]  # what is switched
+    name: str  # the name of the pattern or of the operation, a glob
+    on: bool = False  # whether the pattern is tried first, and no rule skips it, instead of skipped
+    inside: PassReference | None = None  # the pass in which it is skipped; None for all passes
 
     @property
     def text(self) -> str:

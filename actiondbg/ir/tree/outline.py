@@ -33,21 +33,13 @@ _OPENERS = ("{", "({", "(", "[", ",")
 
 
 class Printed(NamedTuple):
-    """An operation in a text.
-
-    Attributes:
-        name: its name.
-        symbol: the symbol that it defines; empty for none.
-        begin: where its first line begins.
-        end: where the line after it begins.
-        indent: the blanks before it.
-    """
+    """An operation in a text."""
 
     name: str
-    symbol: str
-    begin: int
-    end: int
-    indent: int
+    symbol: str  # the symbol that it defines; empty for none
+    begin: int  # where its first line begins
+    end: int  # where the line after it begins
+    indent: int  # the blanks before it
 
     @property
     def is_module(self) -> bool:

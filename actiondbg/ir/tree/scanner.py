@@ -27,15 +27,10 @@ class BrokenText(ActiondbgError):
 
 
 class Unread(NamedTuple):
-    """A place of a text that could not be read.
+    """A place of a text that could not be read."""
 
-    Args:
-        line: its line, from 1.
-        why: what is wrong there.
-    """
-
-    line: int
-    why: str
+    line: int  # its line, from 1
+    why: str  # what is wrong there
 
 
 class ScannedText(NamedTuple):

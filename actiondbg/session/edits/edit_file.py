@@ -24,19 +24,12 @@ _HUNK_HEAD = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 
 class SavedEdit(SavedAction, kw_only=True, frozen=True, omit_defaults=True):
-    """A saved edit.
+    """A saved edit."""
 
-    Attributes:
-        when: "before" or "after" the action.
-        target: the edited IR: "@SYMBOL" or "module".
-        pipeline: the passes that run on it; None for a patch.
-        generic: whether the patch is one of the generic form.
-    """
-
-    when: Side
-    target: str
-    pipeline: str | None = None
-    generic: bool = False
+    when: Side  # "before" or "after" the action
+    target: str  # the edited IR: "@SYMBOL" or "module"
+    pipeline: str | None = None  # the passes that run on it; None for a patch
+    generic: bool = False  # whether the patch is one of the generic form
 
     @property
     def place(self) -> str:

@@ -21,17 +21,11 @@ from actiondbg.support.decoders import decoder_of
 
 
 class Place(NamedTuple):
-    """A place in the stream of actions.
+    """A place in the stream of actions."""
 
-    Attributes:
-        ordinal: of an action, from 1; 0 before the first action.
-        when: "before" or "after" the action.
-        ended: after all actions around it, too.
-    """
-
-    ordinal: int
-    when: Side = "before"
-    ended: bool = False
+    ordinal: int  # of an action, from 1; 0 before the first action
+    when: Side = "before"  # "before" or "after" the action
+    ended: bool = False  # after all actions around it, too
 
 
 class Replay:

@@ -471,30 +471,20 @@ def _end_text(fork: ForkedTool) -> str:
 
 
 class Hit(NamedTuple):
-    """The position of a hit, or the bound of a search.
+    """The position of a hit, or the bound of a search."""
 
-    Attributes:
-        event: the newest event, from 1.
-        inside: 0 at that event; k at the k-th stop inside of the action after it. None, for a
-            bound only: after all of these.
-    """
-
-    event: int
+    event: int  # the newest event, from 1
+    # 0 at that event; k at the k-th stop inside of the action after it. None, for a bound only:
+    # after all of these.
     inside: int | None = 0
 
 
 class Segment(NamedTuple):
-    """The beginning of a segment of the run, which ends at the next segment.
+    """The beginning of a segment of the run, which ends at the next segment."""
 
-    Attributes:
-        event: the newest event; 0 at the beginning of the run.
-        at_event: whether it begins at that event; otherwise behind all stops that follow it.
-        start: makes a fork there, with all breakpoints set.
-    """
-
-    event: int
-    at_event: bool
-    start: Callable[[], ForkedTool]
+    event: int  # the newest event; 0 at the beginning of the run
+    at_event: bool  # whether it begins at that event; otherwise behind all stops that follow it
+    start: Callable[[], ForkedTool]  # makes a fork there, with all breakpoints set
 
 
 def newest_hits(segments: Iterable[Segment], bound: Hit, count: int) -> list[Hit]:

@@ -111,13 +111,7 @@ def attempted_places(
 
 
 def attempts_of(name: str, lines: Iterable[protocol.Stopped], op_id: int | None = None) -> Attempts:
-    """Read the attempts from a log.
-
-    Args:
-        name: of the pattern.
-        lines: of finished actions.
-        op_id: the operation of the attempts; None for any.
-    """
+    """Read the attempts of a pattern, on one operation or any, from a log of finished actions."""
     attempts = [
         Attempt(
             id=line.id,

@@ -125,12 +125,9 @@ class _Level:
 
 
 def pipeline_of(runs: Iterable[ListedAction]) -> list[PipelinePass]:
-    """Return the pipeline that made the runs of passes.
+    """Return the pipeline that made the runs of passes, which are in their order.
 
     Runs of the same pass on several operations have one place.
-
-    Args:
-        runs: in their order; each between its parent and the next action of the parent's depth.
     """
     passes: list[PipelinePass] = []
     found: dict[Place, PipelinePass] = {}

@@ -239,11 +239,7 @@ class ActionNames:
 
 
 class UnresolvedNames:
-    """Names of a SPEC that may not be known: only the clause about them needs a long search.
-
-    Args:
-        terms: those without a meaning of their own.
-    """
+    """Names of a SPEC that may not be known: only the clause about them needs a long search."""
 
     def __init__(self, terms: Sequence[tuple[Piece, Term]], names: Vocabulary) -> None:
         self._terms = terms

@@ -46,11 +46,7 @@ class Target:
 
 
 def parse_target(text: str) -> Target:
-    """Parse a TARGET.
-
-    Raises:
-        UsageError: a syntax error, with its position.
-    """
+    """Parse a TARGET; raises UsageError with the position of a syntax error."""
     stripped = text.strip()
     if match := _COUNT.fullmatch(stripped):
         glob = match[1] or match[2]
@@ -68,10 +64,7 @@ def parse_target(text: str) -> Target:
 
 
 def parse_operation(text: str) -> str | int:
-    """Parse a reference to an operation: ``cursor``, ``@12`` or ``%3``.
-
-    Returns:
-        The id as a number, otherwise the word.
+    """Parse ``cursor``, ``@12`` or ``%3``; return the id as a number, otherwise the word.
 
     Raises:
         UsageError: the text is none of these.

@@ -185,11 +185,7 @@ class ChangingAction:
         return self.tag, name, self.op, self.effect
 
     def key(self, shift: int = 0) -> tuple[object, ...]:
-        """Return what is equal for the same action of another run.
-
-        Args:
-            shift: the lines by which the function begins later than in the other run.
-        """
+        """Return what is equal for the same action of another run, ``shift`` lines earlier."""
         line = None if self.line is None else self.line - shift
         return self.passes, *self.what, line, self.col
 
@@ -239,12 +235,7 @@ def changing_actions(recording: Recording) -> Streams:
 def _by_function(
     effects: dict[str, tuple[str, ...]], symbol: str
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield what an action did in each function; outside of functions it did it in its own.
-
-    Args:
-        effects: by the symbol of the function.
-        symbol: of the function around the action.
-    """
+    """Yield what an action did in each function; outside of functions it did it in ``symbol``."""
     yield from ((name, each) for name, each in effects.items() if name not in ("", symbol))
     own = {"": (), **effects} if symbol else effects
     if not effects or "" in effects or symbol in effects:

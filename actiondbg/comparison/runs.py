@@ -131,12 +131,7 @@ def _begin(each: FunctionComparison) -> int:
 
 
 def compare_runs(a: Side, b: Side) -> RunComparison:
-    """Compare two runs.
-
-    Args:
-        a: a recorded run.
-        b: another one: of another tool, another input, or with other passes.
-    """
+    """Compare two runs: of other tools, of other inputs, or with other passes."""
     streams = changing_actions(a.recording), changing_actions(b.recording)
     finals = a.final_texts, b.final_texts
     names = dict.fromkeys((*streams[0], *streams[1], *(finals[0] or ()), *(finals[1] or ())))

@@ -256,14 +256,9 @@ _CONSTANT = re.compile(
 
 
 def elided(before: Sequence[str], after: Sequence[str], most: int) -> tuple[list[str], list[str]]:
-    """Leave out the elements of large constants in the lines of two texts.
+    """Leave out the elements of constants of more than ``most`` in the lines of two texts.
 
     Where that would make two lines equal that differ, a checksum tells them apart.
-
-    Args:
-        before: the lines before.
-        after: the lines after.
-        most: constants of more elements than this are left out.
     """
     old, new = set(before), set(after)
     return _elided(before, new, new - old, most), _elided(after, old, old - new, most)

@@ -45,12 +45,7 @@ class Names:
         self.of_input = InputNames()
 
     def of_first(self, operations: int, blocks: int) -> Names:
-        """Return a copy for another future: without the names of operations and blocks after these.
-
-        Args:
-            operations: the largest id to keep.
-            blocks: the largest number of a block to keep.
-        """
+        """Return a copy for another future: without names of operations and blocks after these."""
 
         def is_kept(key: str) -> bool:
             found = _NUMBER_OF_KEY.match(key)
@@ -112,10 +107,6 @@ class ValueNames:
 
         A value has the name of the input, otherwise that of the printer. The names of others are
         kept, also of those that moved here with a function's body.
-
-        Args:
-            scope: the operation id.
-            named: the values of the scope, and of those in it.
         """
         if max(named.numbers) >= 0:
             self.current.of_input.note_numbers(*named.numbers)

@@ -30,12 +30,7 @@ class WrittenLocations(NamedTuple):
 
 
 def last_file_position(operation: str, text: str) -> tuple[str, int, int] | None:
-    """Return file, line and column of an operation that is printed with its location.
-
-    Args:
-        operation: its text; the location is at the end.
-        text: the text around it, which defines the aliases.
-    """
+    """Return file, line and column of an operation printed with its location, or an alias."""
     last = operation.rstrip().rpartition("\n")[2]
     found = _LAST_LOCATION.search(last)
     if found is None:

@@ -57,13 +57,7 @@ class Linter:
         self._databases: list[Any] = []  # that no thread uses now
 
     def add(self, recording: Recording, path: str | None = None, test: str | None = None) -> None:
-        """Check a recording.
-
-        Args:
-            recording: of a run.
-            path: of it, for the findings; None if it will be gone.
-            test: that the run belongs to.
-        """
+        """Check a recording; ``path`` is for the findings, None if it will be gone."""
         from actiondbg.recording.query.database import open_database
 
         header = recording.header
@@ -298,10 +292,6 @@ class Repetition:
 
     def findings(self, rules: Collection[str], test: str | None = None) -> list[Finding]:
         """Return what only a comparison of runs shows; nothing of a tool that crashes.
-
-        Args:
-            rules: the names of those to check.
-            test: that the command belongs to.
 
         Raises:
             LaunchError: the tool cannot be started.

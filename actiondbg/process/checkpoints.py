@@ -178,11 +178,7 @@ class Branches:
         return [one.ordinal for one in self.skips()]
 
     def request(self, ordinals: Iterable[int] | None = None) -> protocol.SetSkips:
-        """Return the request that makes an agent skip what the current timeline skips.
-
-        Args:
-            ordinals: of the skipped actions, instead of those of the timeline.
-        """
+        """Return the request that skips what the current timeline skips, or the given ordinals."""
         return protocol.SetSkips(
             ordinals=self.ordinals() if ordinals is None else sorted(ordinals),
             rules=self._rules(),
@@ -459,11 +455,7 @@ class Checkpoints:
         return made.describe()
 
     def get(self, number: int) -> Frozen:
-        """Return a checkpoint of the user's.
-
-        Raises:
-            UsageError: there is no checkpoint of that number.
-        """
+        """Return a checkpoint of the user's; raises UsageError for an unknown number."""
         self._drop_ended()
         found = self._manual.get(number)
         if found is not None:
@@ -485,13 +477,7 @@ class Checkpoints:
     def listen(
         self, branches: Branches, milliseconds: int, megabytes: int
     ) -> protocol.CheckpointOptions:
-        """Open a socket for automatic checkpoints, and return the tool's settings for them.
-
-        Args:
-            branches: the process is on the current one, and stays there.
-            milliseconds: the run time between two checkpoints; 0 for none.
-            megabytes: the limit for their private memory.
-        """
+        """Open a socket for automatic checkpoints on the current branch; return the settings."""
         if megabytes != self._megabytes:
             self._megabytes, self._next_measurement = megabytes, 0.0
         listener = Listener(self._directory / f"a{next(self._numbers):x}", _BACKLOG)
@@ -569,11 +555,7 @@ class Checkpoints:
         return (*self._manual.values(), *self._automatic)
 
     def _drop_least_useful(self, branches: Branches) -> int:
-        """Drop an automatic checkpoint: of an abandoned timeline first, then the least useful.
-
-        Returns:
-            The bytes that it held.
-        """
+        """Drop an automatic checkpoint, of an abandoned timeline first; return its bytes."""
         abandoned = [
             one
             for one in self._automatic

@@ -505,11 +505,7 @@ class Execution:
         return self._client is not None and self._client.has_news
 
     def suspend(self, breakpoints: list[protocol.WireBreakpoint]) -> None:
-        """Run on while another process of the program has its turn.
-
-        Args:
-            breakpoints: those of the agent now.
-        """
+        """Run on, with these breakpoints, while another process of the program has its turn."""
         if self.program is None or self.program.current is None:
             return
         self._record, self._sent = self.program.current, breakpoints
@@ -519,11 +515,7 @@ class Execution:
         self.program.suspended.append(self)
 
     def take_turn(self, breakpoints: list[protocol.WireBreakpoint]) -> None:
-        """Be the current process of the program again, while it runs.
-
-        Args:
-            breakpoints: for the agent, if they changed meanwhile.
-        """
+        """Be the current process of the program again, while it runs, with these breakpoints."""
         if self.program is None or self._record is None:
             return
         self.program.suspended.remove(self)
@@ -566,12 +558,7 @@ class Execution:
     def _free_files(
         self, own: set[tuple[int, int]], awaited: set[tuple[int, int]] | None = None
     ) -> None:
-        """End forks that have files open for whose end another process may wait.
-
-        Args:
-            own: the files that this process has open itself.
-            awaited: the files of the other process; None if it is unknown.
-        """
+        """End forks with files open, other than our ``own``, for whose end others may wait."""
         work = work_of(self.pid, with_children=False)
         if not self.has_origin or work is None or work.is_running:
             return
@@ -670,12 +657,9 @@ class Execution:
         return stop
 
     def _becomes_another(self) -> bool:
-        """Let go of the tool if it has become another program by exec, which is followed next.
+        """Let go of the tool if it has become another program by exec; return whether it goes on.
 
         What a fork in the place of the tool becomes is not followed: wait for its end.
-
-        Returns:
-            Whether the process goes on.
         """
         has_ended = self._exited is not None or self._crashed is not None
         if self.program is None or has_ended or not self.program.has_become_another():

@@ -587,11 +587,7 @@ class ForkOwner:
             self._alive.discard(fork)
 
     def follow(self, files: list[str]) -> None:
-        """Have the frozen forks use output files that the tool has made again.
-
-        Args:
-            files: absolute paths.
-        """
+        """Have the frozen forks use output files, absolute paths, that the tool has made again."""
         with self._lock:
             frozen = [one for one in self._alive if one.role == "checkpoint"]
         for one in frozen:

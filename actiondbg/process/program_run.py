@@ -44,13 +44,9 @@ _CHILD_SAMPLES = 2
 
 
 class StandIn:
-    """A stopped process whose place a fork has taken.
+    """A stopped process whose place a fork has taken; it owns the connection and the pidfd.
 
     Its parent, such as a shell, waits for it: it ends as the fork has ended, and not before.
-
-    Args:
-        client: the connection to its agent; owned by this object.
-        pidfd: a file descriptor of the process; owned likewise.
     """
 
     def __init__(self, client: Client, pidfd: int) -> None:
@@ -122,11 +118,7 @@ class Suspended(Protocol):
 
 
 class OtherTurn(Exception):
-    """Another process of the program has its turn, while the followed one runs.
-
-    Args:
-        suspended: the run of that process; None for one that has just connected.
-    """
+    """Another process has its turn while the followed one runs; None if it has just connected."""
 
     def __init__(self, suspended: Suspended | None) -> None:
         super().__init__()
@@ -297,12 +289,7 @@ class ProgramRun:
         return self.current is not None and self._seen.has_become_another(self.current.pid)
 
     def note_end(self, status: int | None, actions: int | None) -> None:
-        """Record the end of the followed process, which may be the whole program.
-
-        Args:
-            status: as in ``FollowedProcess``; None if it became another program.
-            actions: likewise.
-        """
+        """Record the end of the followed process; no status if it became another program."""
         if self.is_tool and self.is_waiting:
             self.go_on(status)
             self.end(kill=False)
@@ -380,11 +367,7 @@ class ProgramRun:
             self._stand_ins[self.current.name] = stand_in
 
     def go_on(self, status: int | None) -> None:
-        """Let the program go on after the end of the followed process, a fork.
-
-        Args:
-            status: the exit status of the fork, negative for a signal.
-        """
+        """Let the program go on after the end of the followed process, a fork with a status."""
         if self.current is not None and self.current.name in self._stand_ins:
             self._stand_ins.pop(self.current.name).end(status or 0)
 
@@ -413,9 +396,6 @@ def awaited_files(pid: int, *, standard: bool = False) -> set[tuple[int, int]]:
     """Return the files of a process whose closing others may wait for, by device and inode.
 
     These are pipes, FIFOs, and files with a lock that a fork shares.
-
-    Args:
-        standard: only its standard streams.
     """
     found: set[tuple[int, int]] = set()
     with contextlib.suppress(OSError):

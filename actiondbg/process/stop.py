@@ -232,14 +232,7 @@ def exit_of(
     exited: protocol.Exited | None,
     crashed: protocol.Crashed | None,
 ) -> Stop:
-    """Return the stop at the tool's end.
-
-    Args:
-        status: the exit status, negative for a signal.
-        attached: whether the agent had sent hello.
-        exited: the agent's notification before a normal end, or None.
-        crashed: the agent's notification before a crash, or None.
-    """
+    """Return the stop at the tool's end, by the agent's notifications before it, if any."""
     last = crashed or exited
     stop = _exit_of(status, attached, exited, crashed)
     if last is None:

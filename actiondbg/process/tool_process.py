@@ -56,12 +56,7 @@ class Listener:
     def accept(
         self, process: int, held: HeldInterrupts, seconds: float | None = None
     ) -> socket.socket | None:
-        """Wait for the agent.
-
-        Args:
-            process: the pidfd of the expected process.
-            held: admits interrupts during the wait.
-            seconds: to wait at most; None for no limit.
+        """Wait for the agent in the process of a pidfd, at most some seconds.
 
         Returns:
             The connection; None when the process has ended without one.

@@ -43,16 +43,7 @@ class ToolControl:
     def resume(
         self, control: protocol.Control, count: int = 1, until: protocol.Until | None = None
     ) -> Stop:
-        """Resume the tool.
-
-        Args:
-            control: the user's answer to the stop.
-            count: the number of stops to make, from 1; the last one is returned.
-            until: another stop beside breakpoints.
-
-        Raises:
-            ControlRefused: the control is impossible at this stop.
-        """
+        """Resume the tool up to the ``count``-th stop; raises ControlRefused if it cannot."""
         self._observers.check_resumable()
         self._skips.locate()
         watched = self._observers.is_active
@@ -75,11 +66,7 @@ class ToolControl:
         return stop
 
     def skip_and_step(self) -> Stop:
-        """Skip the action of the stop, and stop at the very next event.
-
-        Raises:
-            ControlRefused: the tool is not stopped before an action.
-        """
+        """Skip the action of the stop, and stop at the next event; ControlRefused elsewhere."""
         self._observers.check_resumable()
         self._skips.locate()
         stop = self._executions.need().stop
@@ -93,11 +80,7 @@ class ToolControl:
         return self._with_reason(stop, "step") if stop.reason == "until" else stop
 
     def begin(self, control: protocol.Control) -> Stop:
-        """Wait for the first stop of a started tool.
-
-        Args:
-            control: "step" to stop before the first action, "continue" to stop at a breakpoint.
-        """
+        """Wait for the first stop of a started tool: with "step" before the first action."""
         if not self._observers.is_active:
             return self.wait()
         goal = Goal(reason="start", any_event=True) if control == "step" else Goal()

@@ -66,11 +66,7 @@ def find_nth(fork: ForkedTool, action: SavedAction) -> Stop | None:
 
 
 def numbers_of(replay: Replay, actions: Sequence[protocol.ActionRef]) -> dict[int, int]:
-    """Return the number of each action among those of its identity, by ordinal.
-
-    Args:
-        actions: of this run, the newest last; at least one.
-    """
+    """Return the numbers of actions, the newest last, among those of their identity, by ordinal."""
     kinds = list(dict.fromkeys(identity_of(one) for one in actions))
     breakpoints = [logging(_terms(*kind), id=id) for id, kind in enumerate(kinds, 1)]
     counts = dict.fromkeys(kinds, 0)

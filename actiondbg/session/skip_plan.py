@@ -364,11 +364,7 @@ def write_skips(
     entries: Sequence[SkipEntry],
     rules: Sequence[RuleEntry] = (),
 ) -> None:
-    """Write a file of skips.
-
-    Raises:
-        FileNotWritten: the file cannot be written.
-    """
+    """Write a file of skips; raises FileNotWritten."""
     lines = [json_bytes(one) + b"\n" for one in (head, *entries, *rules)]
     try:
         write_whole(path, b"".join(lines))
@@ -380,11 +376,7 @@ def write_skips(
 
 
 def read_skips(path: str | os.PathLike[str]) -> SavedSkips:
-    """Read a file of skips.
-
-    Raises:
-        UsageError: the file cannot be read, or a line is invalid.
-    """
+    """Read a file of skips; raises UsageError if it cannot be read, or a line is invalid."""
     name = os.fspath(path)
     try:
         lines = Path(path).read_bytes().splitlines()

@@ -90,12 +90,7 @@ def locate_patterns(found: Coverage, folders: Sequence[Path]) -> None:
 
 
 def find_patterns(names: Iterable[str], folders: Sequence[Path]) -> dict[str, Place]:
-    """Return where patterns are defined, those without exactly one definition left out.
-
-    Args:
-        names: the full names of patterns, with namespaces and arguments of templates.
-        folders: those of the sources.
-    """
+    """Return where patterns are defined, by full names; those without exactly one are left out."""
     wanted = {each: name for each in names if (name := _parsed(each)) is not None}
     leaves = {name.leaf for name in wanted.values()}
     definitions: dict[str, list[_Definition]] = {}

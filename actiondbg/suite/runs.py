@@ -164,11 +164,7 @@ def merge(sources: Sequence[SuiteFolder], target: SuiteFolder) -> None:
 
 
 def add_suites(sources: Sequence[SuiteFolder], target: SuiteFolder) -> None:
-    """Add suites to another one, as its last parts; its index is not written anew.
-
-    Raises:
-        FileNotWritten: a file cannot be copied.
-    """
+    """Add suites to another one as its last parts, without a new index; raises FileNotWritten."""
     try:
         if not target.exists:
             target.describe_all([])

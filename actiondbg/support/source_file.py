@@ -22,11 +22,7 @@ class SourceLines(msgspec.Struct):
 
 
 def lines_around(location: str, count: int) -> SourceLines:
-    """Read the lines around a location.
-
-    Args:
-        location: FILE:LINE:COL.
-        count: the most lines before and after that of the location.
+    """Read the lines around FILE:LINE:COL, at most ``count`` before and after.
 
     Raises:
         NoSuchUnit: the file cannot be read, or has no such line.

@@ -64,11 +64,7 @@ class TimelinePipeline:
     ahead: Sequence[PlacedPass]  # the passes with a run from there on
 
     def find(self, reference: PassReference) -> list[PlacedPass]:
-        """Return the passes ahead that a reference selects.
-
-        Raises:
-            UsageError: there is none.
-        """
+        """Return the passes ahead that a reference selects; raises UsageError if there is none."""
         if reference.number is None:
             found = [one for one in self.ahead if glob_matches(reference.name, one.name)]
         else:
@@ -82,11 +78,7 @@ class TimelinePipeline:
         return found
 
     def find_single(self, reference: PassReference) -> PlacedPass:
-        """Return the pass ahead that a reference selects.
-
-        Raises:
-            UsageError: there is none, or there are several.
-        """
+        """Return the only pass ahead that a reference selects; raises UsageError if not one."""
         found = self.find(reference)
         if len(found) > 1:
             numbers = [self.numbered(reference, one) for one in found]

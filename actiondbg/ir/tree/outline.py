@@ -115,12 +115,7 @@ def _inner_line(indent: int) -> re.Pattern[str]:
 
 
 def operations_in(text: str, around: Printed) -> Iterator[Printed]:
-    """Iterate over the operations directly in the region of an operation.
-
-    Args:
-        text: the text.
-        around: an operation that begins there and opens one region.
-    """
+    """Iterate over the operations directly in the region of an operation, which opens only one."""
     at = _line_end(text, around.begin)
     begins = _inner_line(around.indent + 2)
     while (child := begins.search(text, at, around.end)) is not None:

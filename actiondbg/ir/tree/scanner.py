@@ -472,13 +472,7 @@ _NAMES_SYMBOL = "sym_name = "
 
 
 def _is_simple(first: str | None, name: str | None, rest: str) -> bool:
-    """Whether a line begins an operation, leaves no bracket open and has no comment.
-
-    Args:
-        first: results or a name in the generic form.
-        name: a name in the pretty form.
-        rest: what follows.
-    """
+    """Whether a line begins an operation, leaves no bracket open and has no comment."""
     if not first and (name is None or "." not in name):
         return False
     if rest.count("(") != rest.count(")") or rest.count("[") != rest.count("]"):

@@ -120,13 +120,7 @@ class Columns:
         self._location_keys[index] = key
 
     def refer(self, index: int, symbol: str, between: str) -> None:
-        """Add a symbol that an operation defines or uses.
-
-        Args:
-            index: the operation.
-            symbol: with the ``@``.
-            between: the text between the name of the operation and the symbol.
-        """
+        """Add a symbol with its ``@``; ``between`` is the text behind the operation's name."""
         plain = symbol_name(symbol)
         is_first = index not in self.symbols and index not in self._uses
         if (
@@ -161,11 +155,7 @@ class Columns:
         )
 
     def locations(self, parts: Sequence[AliasedPart]) -> WrittenLocations:
-        """Return the locations of the operations.
-
-        Args:
-            parts: of the text, in order; each has aliases of its own.
-        """
+        """Return the locations of the operations; each part of the text has aliases of its own."""
         aliases = dict(parts[0].aliases)
         ends = [part.first for part in parts[1:]] + [len(self.names)]
         for number, (part, end) in enumerate(zip(parts, ends, strict=True)):

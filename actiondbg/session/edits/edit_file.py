@@ -44,14 +44,11 @@ def write_edits(
     edits: Sequence[Edited],
     numbers: Mapping[int, int],
 ) -> None:
-    """Write a file of edits.
+    """Write a file of edits; raises FileNotWritten.
 
     Args:
         argv: the command line of the run, for readers of the file.
         numbers: of their actions among the equal ones, by ordinal; none where it is unknown.
-
-    Raises:
-        FileNotWritten: the file cannot be written.
     """
     lines = [_HEAD, "# " + " ".join(argv).replace("\n", " ")]
     for one in edits:
@@ -75,11 +72,7 @@ def write_edits(
 
 
 def read_edits(path: str | os.PathLike[str]) -> list[tuple[SavedEdit, list[str]]]:
-    """Read a file of edits: each with its patch.
-
-    Raises:
-        UsageError: the file cannot be read, or a line is invalid.
-    """
+    """Read a file of edits, each with its patch; raises UsageError."""
     name = os.fspath(path)
     try:
         lines = Path(path).read_text(encoding="utf-8").removesuffix("\n").split("\n")

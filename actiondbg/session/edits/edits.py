@@ -315,11 +315,7 @@ class Edits:
         return str(file)
 
     def _splice(self, edit: protocol.Edit, target: str, patch: list[str]) -> Edition | None:
-        """Try an edit in a fork, then apply it to the tool, on a new branch.
-
-        Returns:
-            The edit; None if the IR is printed as before.
-        """
+        """Try an edit in a fork, then apply it on a new branch; None if it changes nothing."""
         execution = self._executions.need_idle()
         stop = execution.stop
         assert stop is not None  # checked by the callers
@@ -476,11 +472,7 @@ class Edits:
 def _apply_in(
     fork: ForkedTool, execution: Execution, done: Sequence[Edited], edit: protocol.Edit
 ) -> None:
-    """Apply an edit in a fork that has reached its event.
-
-    Raises:
-        EditRefused: the edit is impossible, or crashes the fork.
-    """
+    """Apply an edit in a fork that has reached its event; raises EditRefused."""
     edits = [*(one.edit for one in done), edit]
     request = msgspec.structs.replace(execution.branches.request(), edits=edits)
     try:

@@ -94,14 +94,7 @@ def debug_fork(
     *,
     is_crash: bool = False,
 ) -> NativeRun:
-    """Attach a debugger to a fork; see ``NativeDebugger.attach``.
-
-    Args:
-        is_crash: whether the fork is stopped at a crash.
-
-    Raises:
-        UsageError: the debugger is not installed, or could not attach.
-    """
+    """Attach a debugger to a fork, perhaps one at a crash; see ``NativeDebugger.attach``."""
     name, program = _find(debugger)
     output = None if terminal else executions.new_print()
     if output is not None:

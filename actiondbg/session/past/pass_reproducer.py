@@ -46,14 +46,7 @@ class Reproducer(msgspec.Struct, kw_only=True, frozen=True):
 
 
 def pass_around(frames: Iterable[protocol.Frame]) -> protocol.Frame:
-    """Return the frame of the innermost pass.
-
-    Args:
-        frames: innermost first.
-
-    Raises:
-        UsageError: no pass runs.
-    """
+    """Return the frame of the innermost pass; raises UsageError if no pass runs."""
     for frame in frames:
         if frame.tag == PASS_TAG and not is_adaptor(frame.name):
             return frame

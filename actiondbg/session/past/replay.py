@@ -179,11 +179,7 @@ class Replay:
 
 
 def replay_to(fork: ForkedTool, place: Place) -> None:
-    """Replay the run up to a place.
-
-    Raises:
-        NoAnswer: an action on the way differed from the run.
-    """
+    """Replay the run up to a place; raises NoAnswer if an action on the way differed."""
     _advance(fork, place)
     fork.check_same()
 

@@ -368,11 +368,7 @@ class TimeTravel:
     # --- helpers ---
 
     def _need_idle(self) -> Execution:
-        """Return the current execution; raises NotStopped when it runs, or has not been started.
-
-        Raises:
-            ControlRefused: a callback runs.
-        """
+        """Return the idle execution; raises NotStopped, or ControlRefused in a callback."""
         self._observers.check_resumable()
         return self._executions.need_idle()
 
@@ -403,12 +399,7 @@ class TimeTravel:
         return self._at_beginning(BEGINNING)
 
     def _at_beginning(self, message: str, has_moved: bool = False) -> Stop:
-        """Go before the first action.
-
-        Args:
-            message: why, for the stop.
-            has_moved: the tool may be there already, as it has come from elsewhere.
-        """
+        """Go before the first action, with a message why; ``has_moved``: from elsewhere."""
         position = self._position()
         if (position.event, position.when) == (1, "before") and not has_moved:
             raise ControlRefused(ALREADY_THERE)
@@ -488,16 +479,7 @@ class Segment(NamedTuple):
 
 
 def newest_hits(segments: Iterable[Segment], bound: Hit, count: int) -> list[Hit]:
-    """Find the newest hits before a bound.
-
-    Args:
-        segments: of the run, the newest first; those behind the bound are ignored.
-        bound: the end of the search.
-        count: the limit for the number of hits.
-
-    Returns:
-        The hits, the newest first.
-    """
+    """Return the newest hits before a bound, the newest first, as the segments are."""
     found: list[Hit] = []
     for segment in segments:
         if not _is_before(segment, bound):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 import msgspec
 
 from actiondbg.analysis.actions import ActionState, ListedAction
 from actiondbg.errors import UsageError
+from actiondbg.protocol import StopFields
 from actiondbg.support.counts import times
 from actiondbg.support.globs import check_glob, glob_matches
 
@@ -52,20 +53,7 @@ class PipelinePass(msgspec.Struct, kw_only=True):
             self.seconds = (self.seconds or 0) + run.seconds
 
 
-class PassRun(Protocol):
-    """What places are made of: a run of a pass, listed or at a stop."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def op(self) -> str | None: ...
-
-    @property
-    def id(self) -> int | None: ...
-
-    @property
-    def depth(self) -> int: ...
+PassRun = ListedAction | StopFields  # a run of a pass, listed or at a stop
 
 
 class Step(NamedTuple):

@@ -170,12 +170,12 @@ class Vocabulary(Protocol):
     @property
     def is_current(self) -> bool:
         """Whether the tool, or its recording, can be asked now."""
-        ...
+        return True
 
     @property
     def is_complete(self) -> bool:
         """Whether no further name can turn up."""
-        ...
+        return True
 
     def get(self, kind: Kind) -> list[str]:
         """Return the known names of a kind."""
@@ -183,30 +183,27 @@ class Vocabulary(Protocol):
 
     def may_have(self, kind: Kind, name: str) -> bool:
         """Whether a name may be among those of a kind: faster than a search of all."""
-        ...
+        return True
 
     def options(self) -> list[str]:
         """Return the words of the command line that may name passes."""
-        ...
+        return []
 
     def inputs(self) -> list[str]:
         """Return the input files of the command line, as locations name them."""
-        ...
+        return []
 
     def line_count(self, file: str) -> int | None:
         """Return the number of lines of an input file; None if it is unknown."""
-        ...
+        return None
 
     def may_locate(self, path: str) -> bool:
         """Whether a location may name a file that is no input."""
-        ...
+        return True
 
 
-class ActionNames:
-    """The names of one action, as a ``Vocabulary``."""
-
-    is_current = True
-    is_complete = True
+class ActionNames(Vocabulary):
+    """The names of one action."""
 
     def __init__(self, action: ActionRef) -> None:
         is_pattern, is_pass = (action.tag == tag for tag in (PATTERN_TAG, PASS_TAG))
@@ -224,18 +221,6 @@ class ActionNames:
 
     def may_have(self, kind: Kind, name: str) -> bool:
         return self._names[kind] is not None
-
-    def options(self) -> list[str]:
-        return []
-
-    def inputs(self) -> list[str]:
-        return []
-
-    def line_count(self, file: str) -> int | None:
-        return None
-
-    def may_locate(self, path: str) -> bool:
-        return True
 
 
 class UnresolvedNames:

@@ -29,11 +29,9 @@ class BreakpointHost(Protocol):
 
     def check_watch(self, target: Target) -> None:
         """Raise UsageError if the host cannot watch such a target."""
-        ...
 
     def check_catch(self, kind: str) -> None:
         """Raise UsageError if the host cannot catch such an event."""
-        ...
 
     def send(self) -> None:
         """Send the breakpoints at a stop; otherwise the next start sends them."""
@@ -258,8 +256,8 @@ Contribution = Callable[[], list[protocol.WireBreakpoint]]
 _OWN_REASONS = ("verify", "interrupt", "crash")
 
 
-class AgentBreakpoints:
-    """Sends breakpoints to the agent, and reads its hit counts (``BreakpointHost``).
+class AgentBreakpoints(BreakpointHost):
+    """Sends breakpoints to the agent, and reads its hit counts.
 
     Attributes:
         barriers: what gives further breakpoints to send.
@@ -277,17 +275,9 @@ class AgentBreakpoints:
     # --- BreakpointHost ---
 
     def check_changeable(self) -> None:
-        """Raise NotStopped while the tool runs."""
         self._executions.check_idle("breakpoints")
 
-    def check_watch(self, target: Target) -> None:
-        """Accept every target."""
-
-    def check_catch(self, kind: str) -> None:
-        """Accept every event."""
-
     def send(self) -> None:
-        """Send all breakpoints to a stopped agent; otherwise the next start sends them."""
         if self._executions.state != "stopped":
             return
         # The agent restarts its ignore counts with the new list.
@@ -295,7 +285,6 @@ class AgentBreakpoints:
         self._executions.ask(protocol.SetBreakpoints(breakpoints=self.all()))
 
     def count_hits(self, *, again: bool = False) -> None:
-        """Update the hit counts; ``again``: even if they were updated at this stop."""
         execution = self._executions.current
         if execution is None or execution.state == "running":
             return

@@ -177,6 +177,10 @@ class Branches:
         """Return the ordinals of the actions skipped on the current timeline; see ``skips``."""
         return [one.ordinal for one in self.skips()]
 
+    def planned(self) -> list[int]:
+        """Return the ordinals of the skips of actions ahead."""
+        return [one.ordinal for one in self.skips() if one.event > self.current.reached]
+
     def request(self, ordinals: Iterable[int] | None = None) -> protocol.SetSkips:
         """Return the request that skips what the current timeline skips, or the given ordinals."""
         return protocol.SetSkips(

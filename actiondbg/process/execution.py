@@ -28,7 +28,7 @@ from actiondbg.process.program_run import (
     WaitingProgram,
     awaited_files,
 )
-from actiondbg.process.stop import Stop, exit_of, final_crash, stop_of
+from actiondbg.process.stop import Stop, exit_of, final_crash, stop_of, with_skipping
 from actiondbg.process.tool_process import (
     LaunchOptions,
     Listener,
@@ -172,6 +172,10 @@ class Execution:
             except ProtocolError:
                 self.kill()
                 raise
+
+    def send_skips(self) -> None:
+        """Have the stopped tool skip, and edit, what its timeline does."""
+        self.stop = with_skipping(self.stop, self.request(self.branches.request()))
 
     def resume(self, message: protocol.Resume) -> Stop:
         """Resume the tool, and wait for the next stop.

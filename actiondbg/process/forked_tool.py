@@ -21,11 +21,10 @@ from actiondbg.errors import AgentError, NoAnswer, NotStopped, ProtocolError, To
 from actiondbg.process.process_status import (
     SAMPLE_SECONDS,
     ThreadWait,
-    exit_status,
     processor_seconds,
 )
 from actiondbg.process.stop import Stop, exit_of, final_crash, stop_of
-from actiondbg.process.tool_process import Listener, peer_of
+from actiondbg.process.tool_process import Listener, OtherProcess, peer_of
 from actiondbg.protocol.client import Client, ConnectionEnded, decode_notification
 from actiondbg.support.closeable import Closeable
 from actiondbg.support.counts import counted
@@ -131,34 +130,15 @@ def kill_group(pid: int, pidfd: int) -> None:
     kill(pidfd)
 
 
-class AdoptedFork:
+class AdoptedFork(OtherProcess):
     """The process of a fork that replaced the tool; only its agent reports its exit status.
 
-    Args:
-        pid: the number of the process, which leads a process group.
-        pidfd: a file descriptor of the process; ``end`` closes it.
+    It leads a process group.
     """
 
-    def __init__(self, pid: int, pidfd: int) -> None:
-        self.pid = pid
-        self.pidfd = pidfd
-        self._ended = False
-
-    def end(self, kill: bool) -> int | None:
-        """Wait for the end, bounded; see ``ToolProcess``."""
-        if self._ended:
-            return None
-        self._ended = True
+    def _wait(self, kill: bool) -> None:
         if not wait_for_end(self.pidfd, 0 if kill else _KILL_SECONDS):
             kill_group(self.pid, self.pidfd)
-        status = exit_status(self.pid, self.pidfd)
-        os.close(self.pidfd)
-        return status
-
-    def give_way(self, client: Client | None) -> bool:
-        """End for another fork; see ``ToolProcess``."""
-        self.end(kill=True)
-        return False
 
 
 R = TypeVar("R", bound=protocol.Message)
@@ -388,17 +368,7 @@ class ForkedTool(Closeable):
             ToolGone: another thread closed the fork.
         """
         limit = RunLimit(self._process.pid, seconds, processor)
-        with self._forks.held, self._process.talk() as client:
-            number = client.send(protocol.Resume(control=control, until=until))
-            try:
-                stop = self._receive_stop(client, number, to_end=True, limit=limit)
-                self.stop = stop or self._wait_for_exit()
-            except AgentError:
-                raise  # still at the same stop
-            except BaseException:
-                self.close()
-                raise
-            return self.stop
+        return self._resume(protocol.Resume(control=control, until=until), limit)
 
     def resume(
         self, control: protocol.Control, count: int = 1, until: protocol.Until | None = None
@@ -416,28 +386,27 @@ class ForkedTool(Closeable):
         with self._forks.held, self._process.talk() as client:
             client.send(protocol.Resume(control="continue"))
 
-    def _resume(self, message: protocol.Resume) -> Stop:
+    def _resume(self, message: protocol.Resume, limit: RunLimit | None = None) -> Stop:
+        """Resume the fork, and wait for its stop; with a limit, its end is a stop, too."""
         with self._forks.held, self._process.talk() as client:
             number = client.send(message)
             try:
-                stop = self._receive_stop(client, number)
-                if stop is None:
+                stop = self._receive_stop(client, number, limit)
+                if stop is None and limit is None:
                     raise self._ended_early()
+                self.stop = stop or self._wait_for_exit()
             except AgentError:
                 raise  # still at the same stop
             except BaseException:
                 self.close()
                 raise
-            self.stop = stop
-            return stop
+            return self.stop
 
-    def _receive_stop(
-        self, client: Client, number: int, to_end: bool = False, limit: RunLimit | None = None
-    ) -> Stop | None:
+    def _receive_stop(self, client: Client, number: int, limit: RunLimit | None) -> Stop | None:
         """Receive messages after a resume, up to the stop.
 
         Returns:
-            The stop; None when the connection ends or, unless ``to_end``, the tool is at its end.
+            The stop; None when the connection ends or, without a limit, the tool is at its end.
         """
         try:
             while True:
@@ -451,7 +420,7 @@ class ForkedTool(Closeable):
                     self.crashed = None  # the tool has recovered
                     return stop_of(message)
                 self._record_end(message)
-                if self.exited is not None and not to_end:
+                if self.exited is not None and limit is None:
                     return None
         except ConnectionEnded:
             return None

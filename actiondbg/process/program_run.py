@@ -21,13 +21,18 @@ from actiondbg.process.process_status import (
     Work,
     ancestors_of,
     command_of,
-    exit_status,
     process_status,
     shared_outputs,
     work_of,
 )
 from actiondbg.process.stop import Stop
-from actiondbg.process.tool_process import Listener, Process, ToolProcess, peer_of
+from actiondbg.process.tool_process import (
+    Listener,
+    OtherProcess,
+    Process,
+    ToolProcess,
+    peer_of,
+)
 from actiondbg.protocol.client import Client, encode_request
 from actiondbg.support.counts import plural
 from actiondbg.support.interrupts import HeldInterrupts, wait_for_end
@@ -65,26 +70,17 @@ class StandIn:
         os.close(self._pidfd)
 
 
-class Descendant:
-    """A process that a program has started."""
+class Descendant(OtherProcess):
+    """A process that a program has started; the whole program is killed with it."""
 
     def __init__(self, program: ProgramRun, pid: int) -> None:
-        self.pid = pid
-        self.pidfd = open_pidfd(pid)
+        super().__init__(pid, open_pidfd(pid))
         self._program = program
-        self._is_open = True
 
-    def end(self, kill: bool) -> int | None:
-        """Wait for the end, bounded; see ``ToolProcess``. The whole program is killed with it."""
-        if not self._is_open:
-            return None
-        self._is_open = False
+    def _wait(self, kill: bool) -> None:
         if kill:
             self._program.end(kill=True)
         wait_for_end(self.pidfd, _END_SECONDS)
-        status = exit_status(self.pid, self.pidfd)
-        os.close(self.pidfd)
-        return status
 
     def leave(self) -> None:
         """Let it go on, as another program."""
@@ -146,7 +142,7 @@ class FollowedProcess:
     actions: int | None = None
 
 
-class ProgramRun:
+class ProgramRun(ToolProcess):
     """A started program, until one of its processes connects: then that is the tool.
 
     Args:
@@ -418,23 +414,12 @@ def _is_locked(pid: int, descriptor: str) -> bool:
 # --- programs that wait for a front end: actiondbg.attach(wait=True) in them ---
 
 
-class WaitingProcess:
-    """The process of a program that outlives the front end."""
+class WaitingProcess(OtherProcess):
+    """The process of a program that outlives the front end: it is not killed, but runs on."""
 
-    def __init__(self, pid: int, pidfd: int) -> None:
-        self.pid = pid
-        self.pidfd = pidfd
-        self._is_open = True
-
-    def end(self, kill: bool) -> int | None:
-        """Wait for the end, bounded; the process is not killed, but goes on by itself."""
-        if not self._is_open:
-            return None
-        self._is_open = False
-        has_ended = not kill and wait_for_end(self.pidfd, _END_SECONDS)
-        status = exit_status(self.pid, self.pidfd) if has_ended else None
-        os.close(self.pidfd)
-        return status
+    def _wait(self, kill: bool) -> None:
+        if not kill:
+            wait_for_end(self.pidfd, _END_SECONDS)
 
     def give_way(self, client: Client | None) -> bool:
         """Refuse it: a program that outlives the front end is not replaced."""

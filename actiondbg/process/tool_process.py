@@ -10,12 +10,14 @@ import socket
 import struct
 import sys
 import threading
+from abc import abstractmethod
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from actiondbg import protocol
 from actiondbg.errors import ProtocolError
+from actiondbg.process.process_status import exit_status
 from actiondbg.process.streams import Redirection, Streams
 from actiondbg.protocol.client import Client
 from actiondbg.support.interrupts import HeldInterrupts, Watch, wait_for_end
@@ -107,11 +109,8 @@ def peer_of(connection: socket.socket) -> tuple[int, int]:
 class ToolProcess(Protocol):
     """The current process of a run: one that was started, or a fork."""
 
-    @property
-    def pid(self) -> int: ...
-
-    @property
-    def pidfd(self) -> int: ...
+    pid: int
+    pidfd: int
 
     def end(self, kill: bool) -> int | None:
         """Wait for the end, bounded.
@@ -133,10 +132,33 @@ class ToolProcess(Protocol):
         Returns:
             Whether it stays, and keeps the connection.
         """
-        ...
+        self.end(kill=True)
+        return False
 
 
-class Process:
+class OtherProcess(ToolProcess):
+    """A process that is not our child, by a pidfd of it, which ``end`` closes."""
+
+    def __init__(self, pid: int, pidfd: int) -> None:
+        self.pid = pid
+        self.pidfd = pidfd
+        self._is_open = True
+
+    def end(self, kill: bool) -> int | None:
+        if not self._is_open:
+            return None
+        self._is_open = False
+        self._wait(kill)
+        status = exit_status(self.pid, self.pidfd)
+        os.close(self.pidfd)
+        return status
+
+    @abstractmethod
+    def _wait(self, kill: bool) -> None:
+        """Wait for the end, bounded, or kill the process at once."""
+
+
+class Process(ToolProcess):
     """The tool's process, which leads a process group: Ctrl-C does not reach it."""
 
     def __init__(self, started: StartedProgram) -> None:
@@ -149,11 +171,6 @@ class Process:
             self._kill()
             self._popen.wait()
             raise
-
-    def give_way(self, client: Client | None) -> bool:
-        """End for a fork; see ``ToolProcess``."""
-        self.end(kill=True)
-        return False
 
     def end(self, kill: bool) -> int:
         """Wait for the end, bounded, and reap; see ``ToolProcess``."""

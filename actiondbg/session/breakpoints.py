@@ -13,11 +13,11 @@ from actiondbg import protocol
 from actiondbg.breakpoints.breakpoint import Breakpoint, BreakpointTable, breakpoint_script
 from actiondbg.breakpoints.resolution import Vocabulary, resolve_spec
 from actiondbg.breakpoints.targets import Target, catch_spec, parse_catch, parse_target, watch_spec
-from actiondbg.errors import AgentError, FileNotWritten, ToolGone, UsageError
+from actiondbg.errors import AgentError, ToolGone, UsageError
 from actiondbg.process.stop import Stop
 from actiondbg.session.executions import Executions
 from actiondbg.session.inspection.cursor import Cursor
-from actiondbg.support.atomic_write import write_whole
+from actiondbg.support.atomic_write import write_whole, written_for_user
 
 
 class BreakpointHost(Protocol):
@@ -225,13 +225,8 @@ class BreakpointList:
         Raises:
             FileNotWritten: the file cannot be written.
         """
-        try:
+        with written_for_user("The breakpoints", path):
             write_whole(path, breakpoint_script(self.all()).encode())
-        except OSError as error:
-            raise FileNotWritten(
-                f"The breakpoints cannot be written to {os.fspath(path)!r} ({error.strerror}): "
-                "name another file."
-            ) from error
 
     def _add(self, new: Breakpoint) -> Breakpoint:
         self._host.check_changeable()

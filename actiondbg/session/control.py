@@ -10,7 +10,6 @@ from actiondbg.process.stop import Stop
 from actiondbg.session.executions import Executions, StopUpdates
 from actiondbg.session.observers import Goal, ObserverList, goal_breakpoint
 from actiondbg.session.skip_plan import SkipPlan
-from actiondbg.session.time_travel.tool_replacement import ToolReplacement
 from actiondbg.support.counts import check_count
 
 
@@ -27,13 +26,11 @@ class ToolControl:
         updates: StopUpdates,
         skips: SkipPlan,
         observers: ObserverList,
-        replacement: ToolReplacement,
     ) -> None:
         self._executions = executions
         self._updates = updates
         self._skips = skips
         self._observers = observers
-        self._replacement = replacement
 
     def wait(self) -> Stop:
         """Wait for the next stop; return the current one if the tool is stopped."""
@@ -160,7 +157,7 @@ class ToolControl:
         except AgentError:
             if before is not None:
                 execution.branches = before
-                self._skips.send()
+                execution.send_skips()
             raise
 
     def _record_control(self, execution: Execution, control: protocol.Control) -> Branches | None:
@@ -173,9 +170,7 @@ class ToolControl:
         if not execution.branches.decide(stop, control == "skip"):
             return None
         if execution.branches.current.number != before.current.number:
-            self._replacement.begin_branch()
             self._skips.rules.begin_branch(stop)
-        self._skips.send()
-        reached = before.current.reached
-        self._skips.replan([one.ordinal for one in before.skips() if one.event > reached])
+        execution.send_skips()
+        self._skips.replan(before.planned())
         return before

@@ -151,14 +151,13 @@ class Session(RunnableSession):
         self._scout = scout = Scout(executions, self.options)
         self.native = NativeDebugger(executions, scout)
         replacement = ToolReplacement(executions, breakpoints, self.options)
-        rules = SkipRules(executions, replacement.begin_branch, self.names)
+        rules = SkipRules(executions, replacement, self.names)
         self.skips = SkipPlan(executions, breakpoints, scout, replay, rules)
         self.edits = Edits(
             executions,
             self.cursor,
             scout,
             replay,
-            replacement,
             self.skips,
             [self.stack.reset, self.ir.reset, questions.forget, branch_names.follow],
         )
@@ -186,7 +185,7 @@ class Session(RunnableSession):
         )
         self._updates = updates
         self._follower = follower
-        self._tool = ToolControl(executions, updates, self.skips, self.observers, replacement)
+        self._tool = ToolControl(executions, updates, self.skips, self.observers)
         self.timeline = TimeTravel(
             executions,
             breakpoints,

@@ -11,10 +11,10 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from actiondbg import protocol
-from actiondbg.errors import FileNotWritten, SkipMismatch, ToolGone, UsageError
+from actiondbg.errors import SkipMismatch, ToolGone, UsageError
 from actiondbg.process.checkpoints import Skipped, skipped_at
 from actiondbg.process.execution import Execution
-from actiondbg.process.stop import Stop, with_skipping
+from actiondbg.process.stop import Stop
 from actiondbg.session.breakpoints import AgentBreakpoints
 from actiondbg.session.executions import Executions
 from actiondbg.session.occurrences import (
@@ -27,7 +27,7 @@ from actiondbg.session.occurrences import (
 from actiondbg.session.past.replay import Replay
 from actiondbg.session.scout import Scout, is_planned, skip
 from actiondbg.session.skip_rules import SkipRules
-from actiondbg.support.atomic_write import write_whole
+from actiondbg.support.atomic_write import write_whole, written_for_user
 from actiondbg.support.counts import counted
 from actiondbg.support.decoders import json_bytes
 
@@ -153,12 +153,6 @@ class SkipPlan:
         self.locate()
         return stop
 
-    def send(self) -> None:
-        """Send the ordinals of the timeline's skips to the agent."""
-        execution = self._executions.need()
-        skipping = execution.request(execution.branches.request())
-        execution.stop = with_skipping(execution.stop, skipping)
-
     def _barrier(self) -> list[protocol.WireBreakpoint]:
         stop = self._mismatch.stop if self._mismatch else None
         if stop is None:
@@ -210,7 +204,7 @@ class SkipPlan:
         located, mismatch = self._locate_entries(execution, entries)
         execution.branches.plan(action for action, _ in located)
         self._located, self._mismatch, self._pending = located, mismatch, []
-        self.send()
+        execution.send_skips()
         if mismatch is None:
             return
         self._breakpoints.send()
@@ -366,13 +360,8 @@ def write_skips(
 ) -> None:
     """Write a file of skips; raises FileNotWritten."""
     lines = [json_bytes(one) + b"\n" for one in (head, *entries, *rules)]
-    try:
+    with written_for_user("The skips", path):
         write_whole(path, b"".join(lines))
-    except OSError as error:
-        raise FileNotWritten(
-            f"The skips cannot be written to {os.fspath(path)!r} ({error.strerror}): name another "
-            "file."
-        ) from error
 
 
 def read_skips(path: str | os.PathLike[str]) -> SavedSkips:

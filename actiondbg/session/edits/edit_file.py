@@ -11,11 +11,11 @@ from pathlib import Path
 import msgspec
 
 from actiondbg import protocol
-from actiondbg.errors import EditRefused, FileNotWritten, UsageError
+from actiondbg.errors import EditRefused, UsageError
 from actiondbg.process.checkpoints import Edited
 from actiondbg.process.stop import Side
 from actiondbg.session.occurrences import SavedAction
-from actiondbg.support.atomic_write import write_whole
+from actiondbg.support.atomic_write import write_whole, written_for_user
 
 _HEAD = "# actiondbg edits 2"
 _HEADS = ("# actiondbg edits 1", _HEAD)  # 1 had no ``nth``
@@ -62,13 +62,8 @@ def write_edits(
         )
         lines.append(_MARK + msgspec.json.encode(saved).decode())
         lines += one.patch
-    try:
+    with written_for_user("The edits", path):
         write_whole(path, ("\n".join(lines) + "\n").encode())
-    except OSError as error:
-        raise FileNotWritten(
-            f"The edits cannot be written to {os.fspath(path)!r} ({error.strerror}): name another "
-            "file."
-        ) from error
 
 
 def read_edits(path: str | os.PathLike[str]) -> list[tuple[SavedEdit, list[str]]]:

@@ -17,7 +17,7 @@ from actiondbg.process.action_diff import print_named
 from actiondbg.process.checkpoints import Edited
 from actiondbg.process.execution import Execution
 from actiondbg.process.forked_tool import ForkedTool
-from actiondbg.process.stop import Stop, with_skipping
+from actiondbg.process.stop import Stop
 from actiondbg.protocol.tags import PASS_TAG
 from actiondbg.session.edits.edit_file import (
     SavedEdit,
@@ -32,7 +32,6 @@ from actiondbg.session.occurrences import find_nth, numbers_of, stopping_at, why
 from actiondbg.session.past.replay import Replay
 from actiondbg.session.scout import Scout
 from actiondbg.session.skip_plan import SkipPlan
-from actiondbg.session.time_travel.tool_replacement import ToolReplacement
 
 What = Literal["cursor", "function", "module"]
 _RESOURCE = "dense_resource<"
@@ -105,7 +104,6 @@ class Edits:
         cursor: Cursor,
         scout: Scout,
         replay: Replay,
-        replacement: ToolReplacement,
         skips: SkipPlan,
         resets: Sequence[Callable[[], None]],
     ) -> None:
@@ -113,7 +111,6 @@ class Edits:
         self._cursor = cursor
         self._scout = scout
         self._replay = replay
-        self._replacement = replacement
         self._skips = skips
         self._resets = resets
         self._loaded: list[tuple[SavedEdit, list[str]]] = []  # applied in each run
@@ -332,14 +329,12 @@ class Edits:
         before = execution.branches.save()
         execution.branches.edit(stop, edited)
         try:
-            self._replacement.begin_branch()
             self._skips.rules.begin_branch(stop)
-            self._skips.send()
+            execution.send_skips()
         except BaseException:
             execution.branches = before
             raise
-        planned = [one.ordinal for one in before.skips() if one.event > before.current.reached]
-        self._skips.replan(planned)
+        self._skips.replan(before.planned())
         self._reset()
         title = f"{target} {edited.when} #{stop.ordinal} {stop.name}"
         return Edition(
@@ -374,8 +369,7 @@ class Edits:
             execution.branches = before
             raise
         finally:
-            skipping = execution.request(execution.branches.request())
-            execution.stop = with_skipping(execution.stop, skipping)
+            execution.send_skips()
             self._reset()
         self._located += located
 
@@ -384,7 +378,6 @@ class Edits:
         stop = execution.stop
         if stop is not None and execution.branches.current.reached > stop.event:
             execution.branches.leave(stop)
-            self._replacement.begin_branch()
             self._skips.rules.begin_branch(stop)
 
     def _locate(

@@ -17,7 +17,7 @@ from actiondbg.analysis.pipeline import is_adaptor
 from actiondbg.errors import FileNotWritten, UsageError
 from actiondbg.ir.printed import PrintedText
 from actiondbg.protocol.tags import PASS_TAG
-from actiondbg.support.atomic_write import create_free, numbered, open_whole
+from actiondbg.support.atomic_write import create_free, numbered, open_whole, written_for_user
 
 # Options that the tool may need to read its own IR.
 _KEPT = (
@@ -71,15 +71,9 @@ def write_reproducer(
     Source: mlir/lib/Pass/PassCrashRecovery.cpp; the resource is read by --run-reproducer.
     """
     path = Path(os.path.abspath(path))
-    try:
-        with open_whole(path) as file:
-            printed.copy_to(file)
-            file.write(_resource(pipeline).encode(errors="surrogateescape"))
-    except OSError as error:
-        raise FileNotWritten(
-            f"The reproducer cannot be written to {os.fspath(path)!r} ({error.strerror}): "
-            "name another file."
-        ) from error
+    with written_for_user("The reproducer", path), open_whole(path) as file:
+        printed.copy_to(file)
+        file.write(_resource(pipeline).encode(errors="surrogateescape"))
     command: list[str] = []
     if tool is not None:
         kept = [word for word in argv[1:] if _is_kept(word)]

@@ -27,21 +27,15 @@ class NamedKey(NamedTuple):
 
 
 class Names:
-    """The names of all values, by their keys, and by their scopes.
-
-    Attributes:
-        orders: of each kind of print, the order of operations in which the printer's names are
-            these.
-        scopes: by the operation id of each.
-        by_key: the names of all scopes.
-        of_input: the names that values have in the input, and its largest numbers of results and
-            arguments: no other value gets one of them.
-    """
+    """The names of all values, by their keys, and by their scopes."""
 
     def __init__(self) -> None:
+        # Of each kind of print, the order of operations in which the printer's names are these.
         self.orders: dict[str, str] = {}
-        self.scopes: dict[int, _Scope] = {}
-        self.by_key: dict[str, str] = {}
+        self.scopes: dict[int, _Scope] = {}  # by the operation id of each
+        self.by_key: dict[str, str] = {}  # the names of all scopes
+        # The names that values have in the input, and its largest numbers of results and arguments:
+        # no other value gets one of them.
         self.of_input = InputNames()
 
     def of_first(self, operations: int, blocks: int) -> Names:
@@ -68,13 +62,10 @@ class ValueNames:
 
     A key is the agent's, see docs/protocol.md. Names are unique in a scope: a function, or another
     operation that is isolated from above. Sibling regions share names as MLIR prints them.
-
-    Attributes:
-        current: the names; another branch of the run has others.
     """
 
     def __init__(self) -> None:
-        self.current = Names()
+        self.current = Names()  # the names; another branch of the run has others
 
     @property
     def orders(self) -> dict[str, str]:

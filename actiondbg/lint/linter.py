@@ -38,19 +38,13 @@ class Linter:
 
     Args:
         rules: to check; those that need checks find nothing in a recording without them.
-
-    Attributes:
-        rules: that are checked.
-        findings: so far.
-        runs: the number of recordings.
-        unchecked: those of them without checks.
     """
 
     def __init__(self, rules: Sequence[Rule] = DEFAULT_RULES) -> None:
-        self.rules = tuple(rules)
-        self.findings = Findings()
-        self.runs = 0
-        self.unchecked = 0
+        self.rules = tuple(rules)  # that are checked
+        self.findings = Findings()  # so far
+        self.runs = 0  # the number of recordings
+        self.unchecked = 0  # those of them without checks
         self._passes: dict[str, Finding] = {}
         self._active: set[str] = set()
         self._lock = Lock()

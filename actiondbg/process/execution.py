@@ -68,27 +68,23 @@ class Execution:
     The origin is a checkpoint of the beginning of the run. It outlives the tool, so that a run can
     be replayed after its end, and ends with ``kill``. From the first stop on, the tool makes
     automatic checkpoints. A fork of a checkpoint can replace the tool (``adopt``).
-
-    Attributes:
-        program: the program whose process this is; None for a tool that was started itself.
-        last: the newest stop before the end, or None.
-        branches: the timelines of the run.
-        checkpoints: the user's, and the automatic ones.
     """
 
     def __init__(self, process: ToolProcess, listener: Listener, options: LaunchOptions) -> None:
         self.hello: protocol.Hello | None = None
         self.stop: Stop | None = None
-        self.last: Stop | None = None
+        self.last: Stop | None = None  # the newest stop before the end, or None
         self.hits: list[protocol.Hits] = []
-        self.branches = Branches()
+        self.branches = Branches()  # the timelines of the run
         self.directory = listener.path.parent
         self._process = process
+        # The program whose process this is; None for a tool that was started itself.
         self.program = process if isinstance(process, ProgramRun) else None
         self._listener = listener
         self._options = options
         self._held = HeldInterrupts()
         self._forks = ForkOwner(self.directory, self._held)
+        # The user's, and the automatic ones.
         self.checkpoints = Checkpoints(self._forks, self.directory)
         self._origin: ForkedTool | None = None
         self._no_origin: str | None = None

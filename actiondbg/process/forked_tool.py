@@ -44,9 +44,6 @@ class ForkProcess:
         client: the connection; owned by this object, until ``release``.
         pidfd: a file descriptor of the process, as of ``os.pidfd_open``; owned likewise.
         pid: the number of the process.
-
-    Attributes:
-        is_ended: whether it was ended or released.
     """
 
     def __init__(self, client: Client, pidfd: int, pid: int) -> None:
@@ -56,7 +53,7 @@ class ForkProcess:
         self._connection_lock = threading.RLock()
         self._lock = threading.Lock()  # of the attributes below
         self._users = 0
-        self.is_ended = False
+        self.is_ended = False  # whether it was ended or released
         self._released = False
 
     @property
@@ -184,23 +181,20 @@ class ForkedTool(Closeable):
 
     Its ``role`` decides about its output: a "replica" writes nothing, a "checkpoint" keeps the
     tool's files, a "trial" has files of its own, and the "tool" replaces the tool.
-
-    Attributes:
-        hello: the hello of its agent.
-        stop: the current stop, or the end; None before the first action, and in an automatic
-            checkpoint, which is stopped just before the event after ``event``.
-        exited: its agent's notification before a normal end, or None.
-        crashed: its agent's notification before a crash, or None.
-        difference: the first action that differed from the run, in a replay up to here, or None.
     """
 
     def __init__(
         self, forks: ForkOwner, process: ForkProcess, hello: protocol.Hello, stop: Stop | None
     ) -> None:
         self.hello = hello
+        # The current stop, or the end; None before the first action, and in an automatic
+        # checkpoint, which is stopped just before the event after ``event``.
         self.stop = stop
+        # Its agent's notification before a normal end, or None.
         self.exited: protocol.Exited | None = None
+        # Its agent's notification before a crash, or None.
         self.crashed: protocol.Crashed | None = None
+        # The first action that differed from the run, in a replay up to here, or None.
         self.difference: protocol.Difference | None = None
         self._forks = forks
         self._process = process

@@ -152,12 +152,8 @@ class ProgramRun(ToolProcess):
         follow: the glob of the processes to debug; None for all.
 
     Attributes:
-        processes: those that were followed, in their order.
-        current: the one that is debugged; None before the first.
         is_tool: whether that is the program itself.
         shared: which of stdout and stderr it shares with the process that has started it.
-        suspended: the runs of other processes that were followed and have not ended, the newest
-            last.
     """
 
     def __init__(
@@ -166,8 +162,10 @@ class ProgramRun(ToolProcess):
         self.pid = process.pid
         self.pidfd = process.pidfd
         self.listener = listener
-        self.processes: list[FollowedProcess] = []
+        self.processes: list[FollowedProcess] = []  # those that were followed, in their order
+        # The one that is debugged; None before the first.
         self.current: FollowedProcess | None = None
+        # The runs of other processes that were followed and have not ended, the newest last.
         self.suspended: list[Suspended] = []
         self._process = process
         self._seen = seen

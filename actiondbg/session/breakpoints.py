@@ -252,18 +252,13 @@ _OWN_REASONS = ("verify", "interrupt", "crash")
 
 
 class AgentBreakpoints(BreakpointHost):
-    """Sends breakpoints to the agent, and reads its hit counts.
-
-    Attributes:
-        barriers: what gives further breakpoints to send.
-        observers: likewise, but not during time travel.
-    """
+    """Sends breakpoints to the agent, and reads its hit counts."""
 
     def __init__(self, table: BreakpointTable, executions: Executions) -> None:
         self.table = table
         self._executions = executions
-        self.barriers: list[Contribution] = []
-        self.observers: list[Contribution] = []
+        self.barriers: list[Contribution] = []  # what gives further breakpoints to send
+        self.observers: list[Contribution] = []  # likewise, but not during time travel
         self._is_counted = True
         self._is_quiet = False
 

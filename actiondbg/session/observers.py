@@ -97,10 +97,6 @@ class ObserverList(CallbackRuns):
     Callbacks run for each matching action that a control passes or stops at, but not for actions
     that time travel replays. A callback may inspect the session and set breakpoints, but not
     resume the tool.
-
-    Attributes:
-        passes: whether the newest stop was for observers only, and the tool has to resume.
-        has_refused: whether predicates have refused every breakpoint of the newest stop.
     """
 
     def __init__(
@@ -116,7 +112,9 @@ class ObserverList(CallbackRuns):
         self._goal = Goal()
         self._is_aiming = False
         self._fired: list[Callback] = []
+        # Whether the newest stop was for observers only, and the tool has to resume.
         self.passes = False
+        # Whether predicates have refused every breakpoint of the newest stop.
         self.has_refused = False
         self._is_deferring = False
         self._is_deferred = False

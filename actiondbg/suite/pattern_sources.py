@@ -224,16 +224,11 @@ def _scanned(file: str, text: str, leaves: set[str]) -> Iterator[_Definition]:
 
 
 class _Around:
-    """What is around a place in C++, while tokens pass by.
-
-    Attributes:
-        used: the namespaces that directives may name.
-        head: the class whose brace follows; None without one.
-    """
+    """What is around a place in C++, while tokens pass by."""
 
     def __init__(self) -> None:
-        self.used: set[tuple[str, ...]] = set()
-        self.head: tuple[str, ...] | None = None
+        self.used: set[tuple[str, ...]] = set()  # the namespaces that directives may name
+        self.head: tuple[str, ...] | None = None  # the class whose brace follows; None without one
         self._braces: list[tuple[str, ...]] = []  # those that are open
 
     @property

@@ -355,23 +355,17 @@ class Description(msgspec.Struct, frozen=True):
 
 
 class SuiteFolder:
-    """The layout of the folder.
-
-    Attributes:
-        runs: the folder of the recordings, one a process.
-        patterns: the folder of the sets of patterns that processes froze, by hash.
-        index: the folder of the tables about all runs.
-        notes: the file in which agents note processes.
-        full: the file whose existence ends recording, since the limit of disk space is reached.
-    """
+    """The layout of the folder."""
 
     def __init__(self, path: Path) -> None:
         self.path = path.absolute()
-        self.runs = self.path / "runs"
+        self.runs = self.path / "runs"  # the folder of the recordings, one a process
+        # The folder of the sets of patterns that processes froze, by hash.
         self.patterns = self.path / "patterns"
-        self.index = self.path / "index"
+        self.index = self.path / "index"  # the folder of the tables about all runs
+        # The file whose existence ends recording, since the limit of disk space is reached.
         self.full = self.path / "full"
-        self.notes = self.path / SeenPrograms.NAME
+        self.notes = self.path / SeenPrograms.NAME  # the file in which agents note processes
         self._mark = self.path / "suite.json"
 
     @property

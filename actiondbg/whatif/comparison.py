@@ -598,17 +598,14 @@ class _Judge:
 
 
 class _Runs:
-    """Runs alternatives in threads.
-
-    Attributes:
-        notes: sentences about the places of the pipeline that the alternatives change.
-    """
+    """Runs alternatives in threads."""
 
     def __init__(self, each: AlternativeRuns, directory: Path, judge: _Judge | None) -> None:
         self._each = each
         self._directory = directory
         self._judge = judge
         self._numbers = itertools.count()
+        # Sentences about the places of the pipeline that the alternatives change.
         self.notes: list[str] = []
         self._plans: dict[Alternative, PassPlan] = {}
         self._begun: list[ListedAction] = []

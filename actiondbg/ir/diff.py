@@ -30,17 +30,12 @@ _ALIKE = 0.5  # the least share of common words of a changed line
 
 
 class Row(msgspec.Struct, frozen=True):
-    """A row of a side-by-side view.
+    """A row of a side-by-side view."""
 
-    Attributes:
-        left: text before, or None where this side has none.
-        right: text after, likewise. Both are None between two hunks.
-        kind: " " unchanged, "-" only before, "+" only after, "!" changed.
-    """
-
-    left: str | None
+    left: str | None  # text before, or None where this side has none
+    # Text after, likewise. Both are None between two hunks.
     right: str | None
-    kind: _Kind
+    kind: _Kind  # " " unchanged, "-" only before, "+" only after, "!" changed
 
 
 class Diff(msgspec.Struct, frozen=True):

@@ -27,21 +27,15 @@ class Skipped(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore
 
 
 class Edited(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[reportGeneralTypeIssues]
-    """An edit of the IR before or after an action.
+    """An edit of the IR before or after an action."""
 
-    Attributes:
-        when: "before" or "after" the action.
-        target: the edited IR: "@SYMBOL" or "module".
-        edit: as the agent gets it.
-        patch: the hunks of a unified diff of the printed text; none for passes.
-        saved: the ordinal of its action in the file that it was loaded from; None for an edit
-            made at a stop.
-    """
-
-    when: Side
-    target: str
-    edit: protocol.Edit
+    when: Side  # "before" or "after" the action
+    target: str  # the edited IR: "@SYMBOL" or "module"
+    edit: protocol.Edit  # as the agent gets it
+    # The hunks of a unified diff of the printed text; none for passes.
     patch: list[str] = msgspec.field(default_factory=list[str])
+    # The ordinal of its action in the file that it was loaded from; None for an edit made at a
+    # stop.
     saved: int | None = None
 
 

@@ -37,19 +37,12 @@ _STUCK_SAMPLES = 60  # some libraries wait with a limit of time, again and again
 
 
 class ProcessStatus(msgspec.Struct, kw_only=True, frozen=True):
-    """The status of a process.
+    """The status of a process."""
 
-    Attributes:
-        pid: of the process.
-        halted: why the process cannot run, such as "stopped by a signal"; None if it can.
-        threads: the number of its threads.
-        tracer: the pid of the debugger that is attached, or 0.
-    """
-
-    pid: int
-    halted: str | None
-    threads: int
-    tracer: int
+    pid: int  # of the process
+    halted: str | None  # why the process cannot run, such as "stopped by a signal"; None if it can
+    threads: int  # the number of its threads
+    tracer: int  # the pid of the debugger that is attached, or 0
 
 
 def process_status(pid: int) -> ProcessStatus | None:

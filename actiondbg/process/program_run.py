@@ -123,22 +123,16 @@ class OtherTurn(Exception):
 
 @dataclass
 class FollowedProcess:
-    """A process of a program that was or is debugged.
+    """A process of a program that was or is debugged."""
 
-    Attributes:
-        name: p0, p1... in the order in which they were followed.
-        pid: the number of the process.
-        command: its command line.
-        state: whether it is the current one, or has ended.
-        status: its exit status, negative for a signal; None while it is alive, or if unknown.
-        actions: the number of its actions so far; None while it runs, or if unknown.
-    """
-
+    # p0, p1... in the order in which they were followed.
     name: str
-    pid: int
-    command: list[str]
-    state: Literal["alive", "exited"] = "alive"
+    pid: int  # the number of the process
+    command: list[str]  # its command line
+    state: Literal["alive", "exited"] = "alive"  # whether it is the current one, or has ended
+    # Its exit status, negative for a signal; None while it is alive, or if unknown.
     status: int | None = None
+    # The number of its actions so far; None while it runs, or if unknown.
     actions: int | None = None
 
 

@@ -22,17 +22,11 @@ _UNKNOWN = ("hits", "outcome")  # fields of a condition without a value before a
 
 
 class SkipRule(msgspec.Struct, kw_only=True, frozen=True):
-    """A standing rule.
+    """A standing rule."""
 
-    Attributes:
-        id: its number, from 1; numbers are not used again.
-        spec: of the actions to skip.
-        condition: as of a breakpoint; None for none.
-    """
-
-    id: int
-    spec: str
-    condition: str | None = None
+    id: int  # its number, from 1; numbers are not used again
+    spec: str  # of the actions to skip
+    condition: str | None = None  # as of a breakpoint; None for none
 
     @property
     def text(self) -> str:

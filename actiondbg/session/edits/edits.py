@@ -38,23 +38,14 @@ _RESOURCE = "dense_resource<"
 
 
 class EditableText(NamedTuple):
-    """The text to edit.
+    """The text to edit."""
 
-    Attributes:
-        text: the whole printed operation.
-        first: the index of the first line to edit.
-        last: the index behind the last line to edit.
-        target: "@SYMBOL" or "module".
-        id: of the operation.
-        generic: whether the text is in the generic form.
-    """
-
-    text: str
-    first: int
-    last: int
-    target: str
-    id: int
-    generic: bool
+    text: str  # the whole printed operation
+    first: int  # the index of the first line to edit
+    last: int  # the index behind the last line to edit
+    target: str  # "@SYMBOL" or "module"
+    id: int  # of the operation
+    generic: bool  # whether the text is in the generic form
 
     def __str__(self) -> str:
         return self.part
@@ -72,17 +63,11 @@ class EditableText(NamedTuple):
 
 
 class Edition(msgspec.Struct, kw_only=True, frozen=True):
-    """The result of an edit.
-
-    Attributes:
-        edited: the edit.
-        branch: the number of the branch that begins with it.
-        diff: the IR before and after it.
-    """
+    """The result of an edit."""
 
     edited: Edited
-    branch: int
-    diff: Diff
+    branch: int  # the number of the branch that begins with it
+    diff: Diff  # the IR before and after it
 
 
 class Edits:

@@ -29,20 +29,14 @@ _KEPT = (
 
 
 class Reproducer(msgspec.Struct, kw_only=True, frozen=True):
-    """A file that reproduces one pass.
+    """A file that reproduces one pass."""
 
-    Attributes:
-        path: of the file.
-        pipeline: the pass, as a textual pipeline from the outermost operation.
-        command: the command line that runs it with the stock tool; empty for a program that reads
-            no file of MLIR, such as Python.
-        is_new: whether the file was written now; False if an equal one existed.
-    """
-
-    path: str
-    pipeline: str
+    path: str  # of the file
+    pipeline: str  # the pass, as a textual pipeline from the outermost operation
+    # The command line that runs it with the stock tool; empty for a program that reads no file of
+    # MLIR, such as Python.
     command: list[str]
-    is_new: bool = True
+    is_new: bool = True  # whether the file was written now; False if an equal one existed
 
 
 def pass_around(frames: Iterable[protocol.Frame]) -> protocol.Frame:

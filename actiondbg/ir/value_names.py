@@ -100,7 +100,8 @@ class ValueNames:
         kept, also of those that moved here with a function's body.
         """
         if max(named.numbers) >= 0:
-            self.current.of_input.note_numbers(*named.numbers)
+            result, argument = named.numbers
+            self.current.of_input.numbers = {"%": result + 1, "%arg": argument + 1}
         self._scope(scope)
         kept = self._take_given(named.given)
         self._take_moved(named.moved)
@@ -203,10 +204,6 @@ class InputNames:
     def __init__(self) -> None:
         self.names: set[str] = set()
         self.numbers = {"%": 0, "%arg": 0}
-
-    def note_numbers(self, result: int, argument: int) -> None:
-        """Note the largest numbers of results and of arguments; -1 for none."""
-        self.numbers = {"%": result + 1, "%arg": argument + 1}
 
 
 class _Scope:

@@ -302,14 +302,7 @@ class ForkedTool(Closeable):
         return self._forks.make(self.request, self.stop, message)
 
     def advance(self, ordinal: int, when: Literal["before", "after"] = "before") -> Stop:
-        """Replay the run up to an action.
-
-        Args:
-            ordinal: of an action ahead.
-            when: before or after the action.
-
-        Returns:
-            The stop, at the action or at a breakpoint on the way.
+        """Replay the run up to an action, or a breakpoint on the way.
 
         Raises:
             ToolGone: the fork ended before the action.
@@ -350,7 +343,7 @@ class ForkedTool(Closeable):
             seconds: the limit for the whole run; None for no limit.
             until: where to stop before the end; None for nowhere.
             control: continue, apply or skip.
-            processor: the limit for the processor time of the run, in seconds; None for no limit.
+            processor: the limit for the processor time of the run, in seconds.
 
         Returns:
             The stop. At an exit, ``status`` is the exit status, negative for a signal, and -9 if
@@ -367,12 +360,7 @@ class ForkedTool(Closeable):
     def resume(
         self, control: protocol.Control, count: int = 1, until: protocol.Until | None = None
     ) -> Stop:
-        """Resume the fork, and wait for its next stop; a KeyboardInterrupt ends the fork.
-
-        Raises:
-            NotStopped, AgentError: see ``request``.
-            ToolGone: the fork ended before it stopped.
-        """
+        """Resume the fork, and wait for its next stop; see ``go``. A KeyboardInterrupt ends it."""
         return self._resume(protocol.Resume(control=control, count=count, until=until))
 
     def resume_unattended(self) -> None:
@@ -420,12 +408,7 @@ class ForkedTool(Closeable):
             return None
 
     def _receive(self, client: Client, limit: RunLimit | None) -> protocol.Incoming:
-        """Wait for the next message.
-
-        Raises:
-            TimeoutError: the limit is exceeded.
-            ToolGone: there is no limit, and the fork waits for a thread that it does not have.
-        """
+        """Wait for the next message within a limit; without one, not for a missing thread."""
         wait = ThreadWait()
         while True:
             left = None if limit is None else limit.left()

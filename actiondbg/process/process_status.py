@@ -177,17 +177,18 @@ def mapped_files(pid: int) -> list[Path]:
 
 def shared_outputs(pid: int) -> list[int]:
     """Return which of stdout and stderr of a process are files that its parent has open, too."""
-    ours, theirs = _open_files(pid), _open_files(next(ancestors_of(pid), 0))
-    return [number for number in (1, 2) if number in ours and ours[number] in theirs.values()]
+    ours, theirs = open_files(pid), open_files(next(ancestors_of(pid), 0)).values()
+    outputs = [number for number in (1, 2) if number in ours]
+    return [one for one in outputs if any(os.path.samestat(ours[one], each) for each in theirs)]
 
 
-def _open_files(pid: int) -> dict[int, tuple[int, int]]:
-    found: dict[int, tuple[int, int]] = {}
+def open_files(pid: int) -> dict[int, os.stat_result]:
+    """Return the open files of a process by descriptor; none if it has ended."""
+    found: dict[int, os.stat_result] = {}
     with contextlib.suppress(OSError):
         for entry in Path(f"/proc/{pid}/fd").iterdir():
             with contextlib.suppress(OSError):
-                status = entry.stat()
-                found[int(entry.name)] = status.st_dev, status.st_ino
+                found[int(entry.name)] = entry.stat()
     return found
 
 

@@ -21,6 +21,7 @@ from actiondbg.process.process_status import (
     Work,
     ancestors_of,
     command_of,
+    open_files,
     process_status,
     shared_outputs,
     work_of,
@@ -386,18 +387,16 @@ def awaited_files(pid: int, *, standard: bool = False) -> set[tuple[int, int]]:
     These are pipes, FIFOs, and files with a lock that a fork shares.
     """
     found: set[tuple[int, int]] = set()
-    with contextlib.suppress(OSError):
-        for descriptor in Path(f"/proc/{pid}/fd").iterdir():
-            if standard and descriptor.name not in ("0", "1", "2"):
-                continue
-            with contextlib.suppress(OSError):
-                file = descriptor.stat()
-                if stat.S_ISFIFO(file.st_mode) or _is_locked(pid, descriptor.name):
-                    found.add((file.st_dev, file.st_ino))
+    for descriptor, file in open_files(pid).items():
+        if standard and descriptor > 2:
+            continue
+        with contextlib.suppress(OSError):
+            if stat.S_ISFIFO(file.st_mode) or _is_locked(pid, descriptor):
+                found.add((file.st_dev, file.st_ino))
     return found
 
 
-def _is_locked(pid: int, descriptor: str) -> bool:
+def _is_locked(pid: int, descriptor: int) -> bool:
     """Whether an open file has a lock of flock(2), or one of its description; see proc(5)."""
     lines = Path(f"/proc/{pid}/fdinfo/{descriptor}").read_text().splitlines()
     return any(line.startswith("lock:") and ("FLOCK" in line or "OFDLCK" in line) for line in lines)

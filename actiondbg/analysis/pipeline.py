@@ -158,17 +158,10 @@ def find_pass(runs: Iterable[ListedAction], reference: str) -> int:
 
 
 def find_pass_end(runs: Sequence[ListedAction], reference: str) -> int:
-    """Return the ordinal of the run of a pass after which each operation has had it.
+    """Return the ordinal of the run of a pass, as of ``find_pass``, at which each operation had it.
 
     A pass on functions runs once on each: without a number, the last run at the same place of the
     pipeline as the first.
-
-    Args:
-        runs: of all passes, in their order.
-        reference: as of ``find_pass``.
-
-    Raises:
-        UsageError: there is no such run.
     """
     found = find_pass(runs, reference)
     match = _NUMBERED.fullmatch(reference)

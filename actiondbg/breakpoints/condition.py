@@ -90,13 +90,10 @@ class _Operand:
 
 
 def parse_condition(text: str, outcomes: tuple[str, ...] = RESULTS) -> Condition:
-    """Parse an EXPR and check its types.
+    """Parse an EXPR to the tree that the agent evaluates, and check its types.
 
     Args:
         outcomes: the possible values of the field outcome.
-
-    Returns:
-        The tree that the agent evaluates.
 
     Raises:
         UsageError: a syntax or type error, with its position.

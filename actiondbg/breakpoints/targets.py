@@ -144,11 +144,7 @@ _KINDS: dict[str, CatchKind] = {kind: kind for kind in EVENTS}
 
 
 def parse_catch(kind: str, glob: str | None) -> Catch:
-    """Check an EVENT.
-
-    Args:
-        kind: of ``EVENTS``.
-        glob: of the text of a diagnostic, or of the failing pass; None for any.
+    """Check an EVENT, a kind of ``EVENTS``, with a glob or without.
 
     Raises:
         UsageError: there is no such event, or it takes no glob.
@@ -180,14 +176,9 @@ _REASON = "reason:"
 
 
 def parse_outcome(text: str) -> OutcomeFilter:
-    """Parse an OUTCOME.
+    """Parse an OUTCOME to the filter for the agent.
 
-    Args:
-        text: as in the module's description. A comma in a glob belongs to it, unless the name of
-            an outcome follows.
-
-    Returns:
-        The filter for the agent.
+    A comma in a glob belongs to it, unless the name of an outcome follows.
 
     Raises:
         UsageError: a syntax error, with its position.
@@ -197,13 +188,10 @@ def parse_outcome(text: str) -> OutcomeFilter:
 
 
 def split_outcome(text: str, results: Collection[str]) -> tuple[list[str], str | None]:
-    """Split an OUTCOME; raises UsageError with the position of an error.
+    """Return the words of an OUTCOME, of the valid ``results``, and the glob of the reason or None.
 
-    Args:
-        results: the valid words beside reason:GLOB.
-
-    Returns:
-        The words, and the glob of the reason or None.
+    Raises:
+        UsageError: a syntax error, with its position.
     """
     words: list[str] = []
     reason: str | None = None

@@ -92,13 +92,10 @@ def run_side(
     """Run a command in one thread, and return its run; the file of its ``-o`` is not written.
 
     Args:
-        argv: the command line.
         folder: an empty one, for the recording and the output.
-        ir: the IR to record.
-        ir_of: the ordinals of the actions of which it is recorded; None for all.
+        ir_of: the ordinals of the actions of which IR is recorded; None for all.
         stdin: the file on its standard input; None for none.
-        seconds: after them the command is ended, and the run is what it did up to then; None for no
-            limit.
+        seconds: after them the command is ended, and the run is what it did up to then.
 
     Raises:
         ActiondbgError: the command makes no MLIR context.

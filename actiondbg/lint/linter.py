@@ -203,11 +203,6 @@ class Repetition:
     ) -> Repeated:
         """Run the command with checks, and if its runs are compared as often as the rules need.
 
-        Args:
-            linter: gets the recordings and the findings.
-            test: that the command belongs to.
-            is_compared: as for ``run``.
-
         Returns:
             The run with checks. If it is interrupted, there is no other one.
 

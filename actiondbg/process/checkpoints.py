@@ -572,17 +572,10 @@ class Checkpoints:
 
 
 def least_useful(events: Sequence[int], now: int) -> int:
-    """Return the index of the least useful checkpoint: older checkpoints lie further apart.
+    """Return the index of the least useful of some checkpoints; older ones lie further apart.
 
-    The tool thins its own checkpoints out before, by run time: ``Checkpoints::thin`` of the agent.
-
-    Args:
-        events: of the checkpoints, in order; not empty.
-        now: the newest event of the run.
-
-    Returns:
-        The index that minimizes the added length of a replay after its removal, relative to the
-        distance from the newest event.
+    Its removal adds least to a replay, relative to the distance from the newest event ``now``. The
+    tool thins its own checkpoints out before, by run time: ``Checkpoints::thin`` of the agent.
     """
 
     def cost(index: int) -> float:

@@ -129,11 +129,7 @@ class Execution:
 
     @property
     def origin(self) -> ForkedTool:
-        """The frozen beginning of the run.
-
-        Raises:
-            NoAnswer: there is none; with the reason.
-        """
+        """The frozen beginning of the run; raises NoAnswer with the reason if there is none."""
         if self._origin is not None and not self._origin.is_closed:
             return self._origin
         gone = "The frozen beginning has ended." if self.hello else "It made no MLIR context."
@@ -154,9 +150,7 @@ class Execution:
 
         Raises:
             NotStopped: the tool runs, or has ended.
-            AgentError: the agent refused.
             ToolGone: the tool ended before it replied.
-            TimeoutError: there was no reply in time.
         """
         with self._held.alone():
             client = self._stopped_client()
@@ -174,12 +168,7 @@ class Execution:
         self.stop = with_skipping(self.stop, self.request(self.branches.request()))
 
     def resume(self, message: protocol.Resume) -> Stop:
-        """Resume the tool, and wait for the next stop.
-
-        Raises:
-            NotStopped, AgentError, ProtocolError: see ``request``; after an AgentError the tool
-                is still at the same stop.
-        """
+        """Resume the tool, and wait for the next stop; an AgentError leaves it at this one."""
         with self._held.alone():
             client = self._stopped_client()
             self._resumed = client.send(message)
@@ -248,12 +237,9 @@ class Execution:
 
         Args:
             fork: stopped, of the role "tool".
-            stop: the stop of the fork.
+            stop: of the fork; returned with a message about output files that cannot be made again.
             branches: the timelines; the fork is on the current one.
             muted: the output that the fork does not write again; None if it writes all.
-
-        Returns:
-            The stop, with a message about output files that cannot be made again.
 
         Raises:
             ToolGone: the fork ended.
@@ -728,11 +714,7 @@ class Execution:
 def start_execution(
     program: Program, directory: Path, streams: Streams, options: LaunchOptions
 ) -> Execution:
-    """Start a program's tool with the agent in it.
-
-    Raises:
-        LaunchError: the tool cannot be started.
-    """
+    """Start a program's tool with the agent in it; raises LaunchError if that is impossible."""
     listener = Listener(directory / "sock")
     try:
         if isinstance(program, WaitingProgram):

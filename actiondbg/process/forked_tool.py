@@ -85,11 +85,7 @@ class ForkProcess:
                 kill_group(self.pid, self._pidfd)
 
     def release(self) -> tuple[Client, int]:
-        """Return the connection and the pidfd; the caller owns them from now on.
-
-        Raises:
-            NotStopped: the process was ended.
-        """
+        """Return the connection and the pidfd; the caller owns them from now on."""
         with self.talk(), self._lock:
             self.is_ended = self._released = True
             return self._client, self._pidfd
@@ -153,12 +149,9 @@ _LOST_THREAD = (
 
 
 class RunLimit:
-    """The limit of a run that begins now. Processor time does not depend on the load.
+    """The limit of a run that begins now, in seconds of wall time and of processor time.
 
-    Args:
-        seconds: of wall time; None for no limit.
-        processor: seconds of processor time, of the process and its children that have ended; None
-            for no limit.
+    Processor time, of the process and its ended children, does not depend on the load.
     """
 
     def __init__(self, pid: int, seconds: float | None, processor: float | None) -> None:
@@ -229,11 +222,7 @@ class ForkedTool(Closeable):
             self._forks.forget(self)
 
     def hand_over(self) -> tuple[Client, int]:
-        """Return the connection and the pidfd to a new owner; this object is closed.
-
-        Raises:
-            NotStopped: it is closed.
-        """
+        """Return the connection and the pidfd to a new owner; this object is closed."""
         with self._forks.held:
             released = self._process.release()
             self._forks.forget(self)
@@ -244,7 +233,6 @@ class ForkedTool(Closeable):
 
         Raises:
             NotStopped: the fork is closed.
-            AgentError: the agent refused.
             ToolGone: the fork ended before it replied.
             TimeoutError: there was no reply in time; the fork is closed.
         """
@@ -480,12 +468,7 @@ class ForkOwner:
         stop: Stop | None = None,
         message: protocol.Fork = _REPLICA,
     ) -> ForkedTool:
-        """Make a fork.
-
-        Args:
-            ask: sends a request to the process to fork.
-            stop: the stop of that process; None before the first action.
-            message: the request; its socket is chosen here.
+        """Make a fork of a process at a stop, None before the first action, which ``ask`` asks.
 
         Raises:
             AgentError: the agent refused.
@@ -504,11 +487,9 @@ class ForkOwner:
             raise
 
     def accept_all(self, listener: Listener) -> list[ForkedTool]:
-        """Accept the automatic checkpoints that have connected, without waiting for more.
+        """Accept the automatic checkpoints that have connected, in that order, without waiting.
 
-        Returns:
-            The checkpoints in the order of their connections; without those that have ended,
-            that sent no hello, or that belong to another user.
+        Those that have ended, sent no hello, or belong to another user are left out.
         """
         with self.held:
             while True:

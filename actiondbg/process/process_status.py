@@ -75,13 +75,9 @@ def command_of(pid: int) -> list[str]:
 
 
 def exit_status(pid: int, pidfd: int) -> int | None:
-    """Return the exit status of an ended process, whoever waits for it.
+    """Return the exit status of an ended process, whoever waits for it, negative for a signal.
 
-    Args:
-        pidfd: a file descriptor of it, opened before its end.
-
-    Returns:
-        The status, negative for a signal; None where the system does not tell.
+    The pidfd was opened before its end. None where the system does not tell.
     """
     # The parent may wait for it between the two looks.
     status = _status_of_zombie(pid)

@@ -458,11 +458,7 @@ class WaitingProgram(Program):
         """Do nothing: the program has loaded its agent itself."""
 
     def begin(self, listener: Listener) -> WaitingProcess:
-        """Have the program connect to a listener when it makes its next MLIR context.
-
-        Raises:
-            LaunchError: it was connected before, or has ended.
-        """
+        """Have the program connect to a listener when it makes its next MLIR context, but once."""
         if self._begun:
             raise LaunchError(
                 "A program that waited cannot be started again: run it anew, and connect to it."

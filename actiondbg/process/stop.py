@@ -64,11 +64,7 @@ def parse_crash(message: str) -> CrashCause | None:
 
 
 def function_name(signature: str) -> str:
-    """Return the qualified name in a signature, without its types.
-
-    Args:
-        signature: as the compiler writes it into an assertion, such as "bool A::f(int) const".
-    """
+    """Return the qualified name in a signature of an assertion, such as "bool A::f(int) const"."""
     text = signature.replace("(anonymous namespace)", "{anonymous}")
     text = re.sub(r" \[with .*\]$", "", text)
     depth, begin = 0, 0
@@ -189,11 +185,7 @@ def not_ended(ordinal: int, stop: Stop | None) -> UsageError:
 
 
 def ended_action(stop: Stop | None, what: Literal["tool", "recording"]) -> int:
-    """Return the ordinal of the action that a session is stopped after.
-
-    Raises:
-        UsageError: it is stopped elsewhere.
-    """
+    """Return the ordinal of the action that a session is stopped after, or raise UsageError."""
     if stop is not None and stop.when == "after" and stop.ordinal:
         return stop.ordinal
     if stop is not None and stop.when != "exit" and stop.is_crash:

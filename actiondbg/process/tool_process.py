@@ -72,11 +72,7 @@ class Listener:
         return self._accept()
 
     def accept_pending(self) -> socket.socket | None:
-        """Accept a pending connection without waiting; return None when there is none.
-
-        Raises:
-            ProtocolError: a process of another user connected.
-        """
+        """Accept a pending connection without waiting, None for none; see ``accept``."""
         poll = select.poll()  # select(2) is limited to descriptors below 1024
         poll.register(self._socket, select.POLLIN)
         return self._accept() if poll.poll(0) else None

@@ -140,8 +140,7 @@ def wire_rule(spec: str, condition: str | None) -> protocol.SkipRule:
     """Return a rule as the agent gets it.
 
     Raises:
-        UsageError: the SPEC or the condition has a syntax error, or the condition needs what is not
-            known before an action.
+        UsageError: a syntax error, or the condition needs what is not known before an action.
     """
     parsed = None if condition is None else parse_condition(condition)
     _check(parsed)

@@ -75,16 +75,9 @@ def choose(names: Iterable[str]) -> list[Event]:
 
 
 def choose_available(names: Iterable[str], lister: str) -> tuple[list[Event], list[str]]:
-    """Return the events that can be counted, and sentences about the others.
+    """Return the events that can be counted, and sentences about the others; see ``choose``.
 
     If none of them can be counted, software events take their place.
-
-    Args:
-        names: as for ``choose``.
-        lister: the command whose ``--list-events`` a message names.
-
-    Raises:
-        UsageError: an event is unknown.
     """
     wanted = list(names)
     if wanted == [NONE]:

@@ -55,12 +55,9 @@ class ScannedText(NamedTuple):
 
 
 def scan(text: str, name: str, *, partial: bool = False) -> ScannedText:
-    """Scan the text of an IR.
+    """Scan the text of an IR, perhaps of several modules; users call it ``name``.
 
-    Args:
-        text: the IR; several modules too.
-        name: what users call it.
-        partial: use what can be read of a text whose brackets do not match.
+    With ``partial``, use what can be read of a text whose brackets do not match.
 
     Raises:
         BrokenText: the brackets do not match.

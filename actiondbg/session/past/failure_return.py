@@ -61,12 +61,7 @@ class _Report(msgspec.Struct, frozen=True):
 
 
 def find_return(executions: Executions, replay: Replay, attempt: Attempt) -> FailureReturn:
-    """Replay an attempt under gdb, up to the return of the pattern's function.
-
-    Raises:
-        UsageError: gdb is not installed, or could not attach.
-        NoAnswer: the pattern's function is not known, or did not return.
-    """
+    """Replay an attempt under gdb, to the return of its function; see ``Past.failure_return``."""
     with replay.fork_at(Place(attempt.ordinal)) as fork:
         run = debug_fork(fork, executions, "gdb", [f"source {_SCRIPT}"])
     report = _report(run.output or "")

@@ -52,15 +52,11 @@ def pass_around(frames: Iterable[protocol.Frame]) -> protocol.Frame:
 def write_reproducer(
     path: Path, printed: PrintedText, pipeline: str, tool: Path | None, argv: list[str]
 ) -> Reproducer:
-    """Write the file of a reproducer.
+    """Write the file of a reproducer, with the module before the pass; raises FileNotWritten.
 
     Args:
-        printed: the module before the pass.
         tool: the stock tool; None for a program that reads no file of MLIR.
         argv: its command line; options that it needs to read the IR are kept.
-
-    Raises:
-        FileNotWritten: the file cannot be written.
 
     Source: mlir/lib/Pass/PassCrashRecovery.cpp; the resource is read by --run-reproducer.
     """
@@ -76,15 +72,10 @@ def write_reproducer(
 
 
 def keep_in(directory: Path, name: str, file: Path) -> tuple[Path, bool]:
-    """Move a file into a directory, unless an equal one with the same stem is there.
-
-    Args:
-        directory: made if there is none.
-        name: the stem of the file's name there, to which a number is added if it is taken.
-        file: the file; it no longer exists afterwards.
+    """Move a file into a directory, which is made, unless an equal one with the same stem is there.
 
     Returns:
-        The path in the directory, and whether the file was moved there.
+        The path in the directory, and whether the file was moved there: it is gone in any case.
 
     Raises:
         FileNotWritten: the file cannot be written there.

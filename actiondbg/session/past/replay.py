@@ -144,18 +144,12 @@ class Replay:
         file: Path,
         neighbourhoods: bool = False,
     ) -> ForkedTool:
-        """Replay the run up to a place, and log the hits of breakpoints on the way.
-
-        Args:
-            breakpoints: logging ones.
-            place: the end of the replay.
-            file: the log; not created if the place is the beginning.
-            neighbourhoods: whether hits before actions have the neighbourhood of the operation.
+        """Replay the run up to a place, and log the hits of logging breakpoints on the way.
 
         Returns:
-            The fork, stopped at the place; close it. With neighbourhoods it may differ from the
-            run from some action on, its ``difference``: to describe them may make attributes, by
-            whose addresses MLIR orders tables.
+            The fork, stopped at the place; close it. With neighbourhoods of operations it may
+            differ from the run from some action on, its ``difference``: to describe them may make
+            attributes, by whose addresses MLIR orders tables.
         """
         fork = self.fork()
         with closed_on_error(fork):
@@ -245,12 +239,7 @@ def read_log(file: Path) -> Iterator[protocol.LoggedHit]:
 
 
 def record_replay(replay: Replay, path: Path, end: End) -> None:
-    """Replay the run, and record it with the IR at this stop and at the end of the replay.
-
-    Args:
-        path: the recording, which is written anew.
-        end: the ordinal of the action after which the replay ends; "now" for this stop, "end" for
-            the end of the run.
+    """Replay the run, and record it with the IR at this stop and at the end; see ``Past.recorded``.
 
     Raises:
         NotStopped: the tool runs or was not started.

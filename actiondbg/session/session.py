@@ -36,8 +36,8 @@ from actiondbg.session.scout import Scout
 from actiondbg.session.skip_plan import SkipPlan
 from actiondbg.session.skip_rules import SkipRules
 from actiondbg.session.target import ProcessFollower, Target, processes_of
-from actiondbg.session.time_travel.time_travel import TimeTravel
-from actiondbg.session.time_travel.tool_replacement import ToolReplacement
+from actiondbg.session.time_travel import TimeTravel
+from actiondbg.session.tool_replacement import ToolReplacement
 from actiondbg.tool.program import Program
 
 if TYPE_CHECKING:

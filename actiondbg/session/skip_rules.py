@@ -15,7 +15,7 @@ from actiondbg.process.checkpoints import RuleSpan
 from actiondbg.process.execution import Execution
 from actiondbg.process.stop import Stop
 from actiondbg.session.executions import Executions
-from actiondbg.session.time_travel.tool_replacement import ToolReplacement
+from actiondbg.session.tool_replacement import ToolReplacement
 from actiondbg.support.counts import no_such
 
 _UNKNOWN = ("hits", "outcome")  # fields of a condition without a value before an action, or a count

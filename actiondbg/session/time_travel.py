@@ -32,7 +32,7 @@ from actiondbg.session.inspection.cursor import Stack
 from actiondbg.session.observers import ObserverList
 from actiondbg.session.scout import Scout, usable_for
 from actiondbg.session.skip_plan import SkipPlan
-from actiondbg.session.time_travel.tool_replacement import ToolReplacement
+from actiondbg.session.tool_replacement import ToolReplacement
 from actiondbg.support.counts import check_count, counted
 
 

@@ -53,13 +53,7 @@ class Window(msgspec.Struct, kw_only=True, frozen=True):
 
 
 def state_of(begin: int, end: int | None, here: int) -> ActionState:
-    """Return where an action is.
-
-    Args:
-        begin: the event of its beginning.
-        end: the event of its end; None if it has none.
-        here: the event of the stop.
-    """
+    """Return where an action is, by the events of its beginning, its end or None, and the stop."""
     if end is not None and end <= here:
         return "over"
     # At the stop before an action, it may still be skipped.

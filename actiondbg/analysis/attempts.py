@@ -83,16 +83,11 @@ class AttemptedPlace(msgspec.Struct, kw_only=True, frozen=True):
 def attempted_places(
     attempts: Iterable[Attempt], path: str = "", line: int | None = None
 ) -> list[AttemptedPlace]:
-    """Group attempts by the place of the operation.
-
-    Args:
-        attempts: of one pattern.
-        path: the file in question, or the last components of its path.
-        line: the line in question; None for none.
+    """Group the attempts of a pattern by the place of the operation.
 
     Returns:
-        The places in the file first, the nearest to the line first; otherwise in the order of the
-        attempts.
+        The places in a file first, given by the last components of its path, the nearest to the
+        line first; otherwise in the order of the attempts.
     """
     places: dict[tuple[str | None, str | None], list[Attempt]] = {}
     for one in attempts:
@@ -111,13 +106,7 @@ def attempted_places(
 
 
 def attempts_of(name: str, lines: Iterable[protocol.Stopped], op_id: int | None = None) -> Attempts:
-    """Read the attempts from a log.
-
-    Args:
-        name: of the pattern.
-        lines: of finished actions.
-        op_id: the operation of the attempts; None for any.
-    """
+    """Read the attempts of a pattern, on one operation or any, from a log of finished actions."""
     attempts = [
         Attempt(
             id=line.id,

@@ -87,12 +87,7 @@ def silent_failure(attempts: Sequence[Attempt]) -> Attempt | None:
 
 
 def contrast_of(failure: Example, others: Iterable[Example]) -> Contrast:
-    """Compare a failed attempt with other attempts of the pattern.
-
-    Args:
-        failure: the failed attempt.
-        others: other successes, and failures without a reason.
-    """
+    """Compare a failed attempt with successes of the pattern, and failures without a reason."""
     successes, failures = list[Example](), [failure]
     for one in others:
         (successes if one.succeeded else failures).append(one)

@@ -288,8 +288,8 @@ class _Collector:
         definers = [value.definer for value in op.operands]
         self._any_operand(op, definers)
         of = "" if self._distance == 0 else f" of {self._subject}"
-        for index, value in enumerate(op.operands[:_MANY]):
-            self.value(_numbered("operand", index, op.operand_count) + of, value)
+        for subject, value in _operands_of(op, of)[:_MANY]:
+            self.value(subject, value)
 
     def _any_operand(self, op: Neighbour, definers: Sequence[Neighbour | None]) -> None:
         for name in {definer.name for definer in definers if definer is not None}:
@@ -353,9 +353,8 @@ class _Collector:
             ("next", "after it", around.next),
         ):
             self._add(aspect, one.name if one else "nothing")
-            for index, value in enumerate(around.operands[:_MANY] if one else []):
+            for subject, value in _operands_of(around)[:_MANY] if one else []:
                 shared = one is not None and value.value in one.operands
-                subject = _numbered("operand", index, around.operand_count)
                 self._add("shared", shared, subject, which, 1)
         if len(around.successors) > 1:
             self._add("same-block", len({one.block for one in around.successors}) == 1)
@@ -400,11 +399,11 @@ class _Collector:
     def comparisons(self, around: Neighbourhood) -> None:
         """Add which values and types are the same, near the operation."""
         values: list[tuple[str, NearValue | NearResult, int]] = []
-        for index, one in enumerate(around.operands[:_MANY]):
-            subject = _numbered("operand", index, around.operand_count)
+        for subject, one in _operands_of(around)[:_MANY]:
             values.append((subject, one, 0))
             if one.definer is not None:
-                values += [(of, inner, 1) for of, inner in _operands_of(one.definer, subject)[:2]]
+                operands = _operands_of(one.definer, f" of the definer of {subject}")
+                values += [(of, inner, 1) for of, inner in operands[:2]]
                 self._definer(around, one.definer, subject)
         self._yielded(around)
         for index, one in enumerate(around.results[:_MANY]):
@@ -421,10 +420,9 @@ class _Collector:
         for name in around.attributes.keys() & definer.attributes.keys():
             equal = around.attributes[name] == definer.attributes[name]
             self._add("same-attribute", equal, of, name, 1)
-        for index, one in enumerate(around.operands[:_RELATED]):
-            operand = _numbered("operand", index, around.operand_count)
+        for index, (operand, one) in enumerate(_operands_of(around)[:_RELATED]):
             first = 0 if index >= _MANY else 2  # the others are among the comparisons of all
-            for inner_name, inner in _operands_of(definer, subject)[first:_RELATED]:
+            for inner_name, inner in _operands_of(definer, f" of {of}")[first:_RELATED]:
                 if one.type == inner.type:
                     self._add("same", one.value == inner.value, operand, inner_name, 1)
         own, theirs = _by_type(around.operands), _by_type(definer.operands)
@@ -435,11 +433,11 @@ class _Collector:
     def _yielded(self, around: Neighbourhood) -> None:
         """Add whether the regions yield operands of the operation, or of their definers."""
         values = list[tuple[str, NearValue]]()
-        for index, one in enumerate(around.operands[:_MANY]):
-            subject = _numbered("operand", index, around.operand_count)
+        for subject, one in _operands_of(around)[:_MANY]:
             values.append((subject, one))
             if one.definer is not None:
-                values += _operands_of(one.definer, subject)[:_RELATED]
+                of = f" of the definer of {subject}"
+                values += _operands_of(one.definer, of)[:_RELATED]
         for at, region in enumerate(around.regions[:_MANY]):
             by = _numbered("region", at, len(around.regions))
             for number, yielded in enumerate(region.yielded[:_MANY]):
@@ -458,12 +456,10 @@ class _Collector:
             self._add("same-element", one.element == other.element, a, b, far)
 
 
-def _operands_of(definer: Neighbour, subject: str) -> list[tuple[str, NearValue]]:
-    """Return the operands of the definer of a value, with their names."""
-    return [
-        (f"{_numbered('operand', at, definer.operand_count)} of the definer of {subject}", inner)
-        for at, inner in enumerate(definer.operands)
-    ]
+def _operands_of(op: Neighbour, of: str = "") -> list[tuple[str, NearValue]]:
+    """Return the operands of an operation with their names, which end in what ``of`` says."""
+    count = op.operand_count
+    return [(_numbered("operand", at, count) + of, one) for at, one in enumerate(op.operands)]
 
 
 def _by_type(operands: Sequence[NearValue]) -> dict[str, list[int]]:

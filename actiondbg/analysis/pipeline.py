@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 import msgspec
 
 from actiondbg.analysis.actions import ActionState, ListedAction
 from actiondbg.errors import UsageError
+from actiondbg.protocol import StopFields
 from actiondbg.support.counts import times
 from actiondbg.support.globs import check_glob, glob_matches
 
@@ -52,20 +53,7 @@ class PipelinePass(msgspec.Struct, kw_only=True):
             self.seconds = (self.seconds or 0) + run.seconds
 
 
-class PassRun(Protocol):
-    """What places are made of: a run of a pass, listed or at a stop."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def op(self) -> str | None: ...
-
-    @property
-    def id(self) -> int | None: ...
-
-    @property
-    def depth(self) -> int: ...
+PassRun = ListedAction | StopFields  # a run of a pass, listed or at a stop
 
 
 class Step(NamedTuple):
@@ -125,12 +113,9 @@ class _Level:
 
 
 def pipeline_of(runs: Iterable[ListedAction]) -> list[PipelinePass]:
-    """Return the pipeline that made the runs of passes.
+    """Return the pipeline that made the runs of passes, which are in their order.
 
     Runs of the same pass on several operations have one place.
-
-    Args:
-        runs: in their order; each between its parent and the next action of the parent's depth.
     """
     passes: list[PipelinePass] = []
     found: dict[Place, PipelinePass] = {}
@@ -173,17 +158,10 @@ def find_pass(runs: Iterable[ListedAction], reference: str) -> int:
 
 
 def find_pass_end(runs: Sequence[ListedAction], reference: str) -> int:
-    """Return the ordinal of the run of a pass after which each operation has had it.
+    """Return the ordinal of the run of a pass, as of ``find_pass``, at which each operation had it.
 
     A pass on functions runs once on each: without a number, the last run at the same place of the
     pipeline as the first.
-
-    Args:
-        runs: of all passes, in their order.
-        reference: as of ``find_pass``.
-
-    Raises:
-        UsageError: there is no such run.
     """
     found = find_pass(runs, reference)
     match = _NUMBERED.fullmatch(reference)

@@ -38,11 +38,7 @@ def normalize_pipeline(pipeline: str) -> str:
 
 
 def continuations(pipeline: str, one: str) -> list[tuple[str, str]]:
-    """Cut a pipeline at each occurrence of a pass.
-
-    Args:
-        pipeline: the whole pipeline of the tool.
-        one: the pass, as a pipeline from the outermost operation.
+    """Cut a pipeline at each occurrence of a pass, as a pipeline from the outermost operation.
 
     Returns:
         For each occurrence: the pipeline from the pass on, and the pipeline after the pass.

@@ -78,13 +78,7 @@ def check_not_applied(actions: ObservedActions, name: str, at: str | None = None
 def run_and_check(
     argv: Sequence[str | os.PathLike[str]], name: str, at: str | None, *, applied: bool
 ) -> None:
-    """Run a command to its end, and assert what a pattern did in it.
-
-    Args:
-        argv: the command line, a tool and its arguments.
-        name: see ``check_applied``.
-        at: see ``check_applied``.
-        applied: whether it has to apply, or must not.
+    """Run a command to its end, and assert what a pattern did in it; see ``check_applied``.
 
     Raises:
         AssertionError: it did not or did, the command failed, or ran no MLIR.

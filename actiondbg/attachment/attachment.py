@@ -168,11 +168,7 @@ def _remove(scratch: Path, owner: int) -> None:
 
 
 def wait_for_front_end(directory: Path) -> str:
-    """Print how to connect, and wait for a front end; return the path of its socket.
-
-    Args:
-        directory: of mode 0700.
-    """
+    """Print how to connect, and wait in a private folder; return the socket of the front end."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
         path = directory / _NAME
         listener.bind(os.fspath(path))

@@ -75,19 +75,12 @@ class ObservedAction(NamedTuple):
 
 
 class Attempts(NamedTuple):
-    """Actions that ended in the same way.
-
-    Args:
-        outcome: their outcome.
-        reason: the first that each reported; None for none.
-        times: their number.
-        first: the ordinal of the first.
-    """
+    """Actions that ended in the same way."""
 
     outcome: str
-    reason: str | None
+    reason: str | None  # the first that each reported; None for none
     times: int
-    first: int
+    first: int  # the ordinal of the first
 
 
 class ObservedActions:

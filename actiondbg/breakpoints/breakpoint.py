@@ -113,11 +113,7 @@ class Breakpoint:
         return True
 
     def meet(self, action: protocol.ActionRef) -> bool:
-        """Look up the names of a pending SPEC in an action that it has hit.
-
-        Returns:
-            Whether its meaning has changed.
-        """
+        """Look up the names of a pending SPEC in an action that it has hit, as ``resolve`` does."""
         changed = self.resolve(ActionNames(action))
         self.unresolved = None  # it was hit, by whatever name
         return changed
@@ -192,11 +188,7 @@ class BreakpointTable:
         return list(self._all.values())
 
     def get(self, number: int) -> Breakpoint:
-        """Return a breakpoint.
-
-        Raises:
-            UsageError: the id is unknown.
-        """
+        """Return a breakpoint; raises UsageError if the id is unknown."""
         found = self._all.get(number)
         if found is not None:
             return found

@@ -20,15 +20,10 @@ from actiondbg.support.globs import check_glob, glob_matches
 
 
 class Field(NamedTuple):
-    """A field of an action.
+    """A field of an action."""
 
-    Args:
-        type: of its values.
-        about: what it is, for the help.
-    """
-
-    type: Literal["integer", "text"]
-    about: str
+    type: Literal["integer", "text"]  # of its values
+    about: str  # what it is, for the help
 
 
 FIELDS = {
@@ -92,13 +87,10 @@ class _Operand:
 
 
 def parse_condition(text: str, outcomes: tuple[str, ...] = RESULTS) -> Condition:
-    """Parse an EXPR and check its types.
+    """Parse an EXPR to the tree that the agent evaluates, and check its types.
 
     Args:
         outcomes: the possible values of the field outcome.
-
-    Returns:
-        The tree that the agent evaluates.
 
     Raises:
         UsageError: a syntax or type error, with its position.

@@ -91,17 +91,11 @@ def _beginning(stem: str, known: Sequence[NamesOfKind]) -> str | None:
 
 
 class _Spellings(NamedTuple):
-    """What a user may write for names, in lower case, each with its name.
+    """What a user may write for names, in lower case, each with its name."""
 
-    Attributes:
-        whole: the names themselves.
-        parts: their last components.
-        lines: all of these in one text, each after a newline.
-    """
-
-    whole: Sequence[tuple[str, str]]
-    parts: Sequence[tuple[str, str]]
-    lines: str
+    whole: Sequence[tuple[str, str]]  # the names themselves
+    parts: Sequence[tuple[str, str]]  # their last components
+    lines: str  # all of these in one text, each after a newline
 
 
 # Of all names of a kind: each name that is not known is compared with the same ones.
@@ -176,12 +170,12 @@ class Vocabulary(Protocol):
     @property
     def is_current(self) -> bool:
         """Whether the tool, or its recording, can be asked now."""
-        ...
+        return True
 
     @property
     def is_complete(self) -> bool:
         """Whether no further name can turn up."""
-        ...
+        return True
 
     def get(self, kind: Kind) -> list[str]:
         """Return the known names of a kind."""
@@ -189,30 +183,27 @@ class Vocabulary(Protocol):
 
     def may_have(self, kind: Kind, name: str) -> bool:
         """Whether a name may be among those of a kind: faster than a search of all."""
-        ...
+        return True
 
     def options(self) -> list[str]:
         """Return the words of the command line that may name passes."""
-        ...
+        return []
 
     def inputs(self) -> list[str]:
         """Return the input files of the command line, as locations name them."""
-        ...
+        return []
 
     def line_count(self, file: str) -> int | None:
         """Return the number of lines of an input file; None if it is unknown."""
-        ...
+        return None
 
     def may_locate(self, path: str) -> bool:
         """Whether a location may name a file that is no input."""
-        ...
+        return True
 
 
-class ActionNames:
-    """The names of one action, as a ``Vocabulary``."""
-
-    is_current = True
-    is_complete = True
+class ActionNames(Vocabulary):
+    """The names of one action."""
 
     def __init__(self, action: ActionRef) -> None:
         is_pattern, is_pass = (action.tag == tag for tag in (PATTERN_TAG, PASS_TAG))
@@ -231,25 +222,9 @@ class ActionNames:
     def may_have(self, kind: Kind, name: str) -> bool:
         return self._names[kind] is not None
 
-    def options(self) -> list[str]:
-        return []
-
-    def inputs(self) -> list[str]:
-        return []
-
-    def line_count(self, file: str) -> int | None:
-        return None
-
-    def may_locate(self, path: str) -> bool:
-        return True
-
 
 class UnresolvedNames:
-    """Names of a SPEC that may not be known: only the clause about them needs a long search.
-
-    Args:
-        terms: those without a meaning of their own.
-    """
+    """Names of a SPEC that may not be known: only the clause about them needs a long search."""
 
     def __init__(self, terms: Sequence[tuple[Piece, Term]], names: Vocabulary) -> None:
         self._terms = terms
@@ -263,15 +238,10 @@ class UnresolvedNames:
 
 
 class Resolved(NamedTuple):
-    """A SPEC whose names are looked up.
+    """A SPEC whose names are looked up."""
 
-    Attributes:
-        spec: the SPEC, in which each bare name that is known has its kind.
-        unresolved: the other names.
-    """
-
-    spec: str
-    unresolved: UnresolvedNames
+    spec: str  # the SPEC, in which each bare name that is known has its kind
+    unresolved: UnresolvedNames  # the other names
 
 
 def resolve_spec(text: str, names: Vocabulary) -> Resolved:

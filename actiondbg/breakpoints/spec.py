@@ -82,10 +82,7 @@ class Piece:
 
 
 def parse_spec(text: str) -> list[Term]:
-    """Parse a SPEC.
-
-    Returns:
-        The terms, all of which must match.
+    """Parse a SPEC into its terms, all of which must match.
 
     Raises:
         UsageError: a syntax error, or terms that never match the same action; with the position.
@@ -104,10 +101,9 @@ def parse_spec(text: str) -> list[Term]:
 
 
 def parse_pieces(text: str) -> list[tuple[Piece, Term]]:
-    """Parse each term of a SPEC by itself.
+    """Parse each term of a SPEC by itself, with its place in the text.
 
-    Returns:
-        The terms, each with its place in the text. The path of a line without a file is empty.
+    The path of a line without a file is empty.
 
     Raises:
         UsageError: a syntax error, with its position.
@@ -116,10 +112,7 @@ def parse_pieces(text: str) -> list[tuple[Piece, Term]]:
 
 
 def split_spec_and_condition(text: str) -> tuple[str, str | None]:
-    """Split ``SPEC [if EXPR]`` at its first word ``if``.
-
-    Returns:
-        The SPEC, and the EXPR or None; neither is parsed yet.
+    """Split ``SPEC [if EXPR]`` at its first word ``if``; neither part is parsed yet.
 
     Raises:
         UsageError: a quote is not closed, or nothing follows ``if``.
@@ -378,11 +371,7 @@ def attempted_spec(action: ActionRef | None) -> str:
 
 
 def attempt_terms(name: str, location: str | None) -> list[Term]:
-    """Return the terms of the attempts of a pattern.
-
-    Args:
-        name: of the pattern, a glob.
-        location: of the operation, such as "in.mlir:3"; None for any.
+    """Return the terms of the attempts of a pattern, at a location such as "in.mlir:3" or at any.
 
     Raises:
         UsageError: the name is empty or not a glob, or the location is not FILE:LINE.

@@ -31,17 +31,11 @@ _VALUE = re.compile(r"%[\w$.-]+(?:#[0-9]+)?")
 
 @dataclass(frozen=True)
 class Target:
-    """A parsed TARGET, before its operation is resolved.
+    """A parsed TARGET, before its operation is resolved."""
 
-    Attributes:
-        kind: the kind of the watch.
-        operation: "cursor", an id or an SSA name; None for a count.
-        name: the attribute's name, or the glob of counted operations.
-    """
-
-    kind: Literal["operation", "count", "attribute"]
-    operation: str | int | None = None
-    name: str | None = None
+    kind: Literal["operation", "count", "attribute"]  # the kind of the watch
+    operation: str | int | None = None  # "cursor", an id or an SSA name; None for a count
+    name: str | None = None  # the attribute's name, or the glob of counted operations
 
     def __str__(self) -> str:
         """Return the target as a user writes it."""
@@ -52,11 +46,7 @@ class Target:
 
 
 def parse_target(text: str) -> Target:
-    """Parse a TARGET.
-
-    Raises:
-        UsageError: a syntax error, with its position.
-    """
+    """Parse a TARGET; raises UsageError with the position of a syntax error."""
     stripped = text.strip()
     if match := _COUNT.fullmatch(stripped):
         glob = match[1] or match[2]
@@ -74,10 +64,7 @@ def parse_target(text: str) -> Target:
 
 
 def parse_operation(text: str) -> str | int:
-    """Parse a reference to an operation: ``cursor``, ``@12`` or ``%3``.
-
-    Returns:
-        The id as a number, otherwise the word.
+    """Parse ``cursor``, ``@12`` or ``%3``; return the id as a number, otherwise the word.
 
     Raises:
         UsageError: the text is none of these.
@@ -139,15 +126,10 @@ _PLAIN = re.compile(r"[\w.*?:@-]+( [\w.*?:@-]+)*")  # needs no quotes where word
 
 
 class Event(NamedTuple):
-    """An event to catch.
+    """An event to catch."""
 
-    Attributes:
-        label: what it is.
-        glob: what its glob matches; None if it takes none.
-    """
-
-    label: str
-    glob: str | None = None
+    label: str  # what it is
+    glob: str | None = None  # what its glob matches; None if it takes none
 
 
 EVENTS: dict[CatchKind, Event] = {
@@ -162,11 +144,7 @@ _KINDS: dict[str, CatchKind] = {kind: kind for kind in EVENTS}
 
 
 def parse_catch(kind: str, glob: str | None) -> Catch:
-    """Check an EVENT.
-
-    Args:
-        kind: of ``EVENTS``.
-        glob: of the text of a diagnostic, or of the failing pass; None for any.
+    """Check an EVENT, a kind of ``EVENTS``, with a glob or without.
 
     Raises:
         UsageError: there is no such event, or it takes no glob.
@@ -198,14 +176,9 @@ _REASON = "reason:"
 
 
 def parse_outcome(text: str) -> OutcomeFilter:
-    """Parse an OUTCOME.
+    """Parse an OUTCOME to the filter for the agent.
 
-    Args:
-        text: as in the module's description. A comma in a glob belongs to it, unless the name of
-            an outcome follows.
-
-    Returns:
-        The filter for the agent.
+    A comma in a glob belongs to it, unless the name of an outcome follows.
 
     Raises:
         UsageError: a syntax error, with its position.
@@ -215,13 +188,10 @@ def parse_outcome(text: str) -> OutcomeFilter:
 
 
 def split_outcome(text: str, results: Collection[str]) -> tuple[list[str], str | None]:
-    """Split an OUTCOME; raises UsageError with the position of an error.
+    """Return the words of an OUTCOME, of the valid ``results``, and the glob of the reason or None.
 
-    Args:
-        results: the valid words beside reason:GLOB.
-
-    Returns:
-        The words, and the glob of the reason or None.
+    Raises:
+        UsageError: a syntax error, with its position.
     """
     words: list[str] = []
     reason: str | None = None

@@ -27,16 +27,12 @@ _PLAIN = ("module {", '"builtin.module"() ({')  # modules without a name and att
 
 
 class Function(NamedTuple):
-    """A function of a run.
+    """A function of a run."""
 
-    Args:
-        module: the number of its MLIR context in the run, from 0: a tool that splits its input
-            has one for each part.
-        symbol: its name; "" for all operations outside of functions.
-    """
-
+    # The number of its MLIR context in the run, from 0: a tool that splits its input has one for
+    # each part.
     module: int
-    symbol: str
+    symbol: str  # its name; "" for all operations outside of functions
 
 
 # The texts of the operations with one symbol, by the modules around them, such as "@a::@b".
@@ -165,31 +161,21 @@ _TELLING = ("inserted", "erased")
 
 @dataclass(frozen=True)
 class ChangingAction:
-    """An action that changed IR itself, not only by actions in it.
-
-    Args:
-        ordinal: its number.
-        passes: the arguments of the passes around it, the outermost first; its own of a pass.
-        tag: its tag.
-        name: its subject.
-        op: the name of its operation, or None.
-        file: of the location of its operation, or None; of an operation in the function only.
-        line: in it, from 1; None without a file.
-        col: likewise.
-        function: that it changed; around its operation, or in it.
-        effect: the operations that it inserted and erased there, sorted, such as
-            ``("erased arith.addi", "inserted arith.constant")``.
-    """
+    """An action that changed IR itself, not only by actions in it."""
 
     ordinal: int
+    # The arguments of the passes around it, the outermost first; its own of a pass.
     passes: tuple[str, ...]
     tag: str
-    name: str
-    op: str | None
+    name: str  # its subject
+    op: str | None  # the name of its operation, or None
+    # That of the location of its operation, or None; of an operation in the function only.
     file: str | None
-    line: int | None
-    col: int | None
-    function: Function
+    line: int | None  # in the file, from 1; None without a file
+    col: int | None  # likewise
+    function: Function  # the one that it changed; around its operation, or in it
+    # The operations that it inserted and erased there, sorted, such as
+    # ``("erased arith.addi", "inserted arith.constant")``.
     effect: tuple[str, ...]
 
     @property
@@ -199,11 +185,7 @@ class ChangingAction:
         return self.tag, name, self.op, self.effect
 
     def key(self, shift: int = 0) -> tuple[object, ...]:
-        """Return what is equal for the same action of another run.
-
-        Args:
-            shift: the lines by which the function begins later than in the other run.
-        """
+        """Return what is equal for the same action of another run, ``shift`` lines earlier."""
         line = None if self.line is None else self.line - shift
         return self.passes, *self.what, line, self.col
 
@@ -253,12 +235,7 @@ def changing_actions(recording: Recording) -> Streams:
 def _by_function(
     effects: dict[str, tuple[str, ...]], symbol: str
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield what an action did in each function; outside of functions it did it in its own.
-
-    Args:
-        effects: by the symbol of the function.
-        symbol: of the function around the action.
-    """
+    """Yield what an action did in each function; outside of functions it did it in ``symbol``."""
     yield from ((name, each) for name, each in effects.items() if name not in ("", symbol))
     own = {"": (), **effects} if symbol else effects
     if not effects or "" in effects or symbol in effects:

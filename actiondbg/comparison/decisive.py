@@ -16,19 +16,15 @@ from actiondbg.comparison.side import Side
 
 @dataclass(frozen=True)
 class Decisive:
-    """The verdicts of an oracle on two runs, and the action that makes the bad run bad.
+    """The verdicts of an oracle on two runs, and the action that makes the bad run bad."""
 
-    Attributes:
-        bad: the runs that the oracle rejects: "", "A", "B" or "AB"; None if its verdict on a run
-            varies.
-        result: of the bisection of the bad run, or of the run whose verdict varies; None if both
-            runs are good, or both bad.
-        share: how much of what the culprit changed the other run lacks: "all", "some" or "none";
-            None if no culprit was found.
-    """
-
+    # The runs that the oracle rejects: "", "A", "B" or "AB"; None if its verdict on a run varies.
     bad: Literal["", "A", "B", "AB"] | None
+    # That of the bisection of the bad run, or of the run whose verdict varies; None if both runs
+    # are good, or both bad.
     result: Result | None = None
+    # How much of what the culprit changed the other run lacks: "all", "some" or "none"; None if no
+    # culprit was found.
     share: Literal["all", "some", "none"] | None = None
 
     @property

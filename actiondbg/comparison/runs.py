@@ -28,16 +28,11 @@ _MOST_MEETINGS = 50  # places at which the runs may meet again, whose IR is comp
 
 
 class Difference(NamedTuple):
-    """Where two runs part.
+    """Where two runs part."""
 
-    Args:
-        a: the actions of run A, up to the next action that both runs have.
-        b: the actions of run B, likewise.
-        has_same_actions: whether ``a`` and ``b`` are the same action each, with another result.
-    """
-
-    a: list[ChangingAction]
-    b: list[ChangingAction]
+    a: list[ChangingAction]  # the actions of run A, up to the next action that both runs have
+    b: list[ChangingAction]  # the actions of run B, likewise
+    # Whether ``a`` and ``b`` are the same action each, with another result.
     has_same_actions: bool = False
 
 
@@ -50,26 +45,18 @@ class Meeting(NamedTuple):
 
 @dataclass(frozen=True)
 class FunctionComparison:
-    """A function of two runs.
+    """A function of two runs."""
 
-    Attributes:
-        function: its module and symbol.
-        output: how its IR at the end of one run is like that at the end of the other.
-        actions: how the actions that changed it are.
-        first: where the runs part; None if no recorded action differs.
-        meeting: where they meet again; None if they do not, or if no IR after actions is recorded.
-        texts: its IR at the end of each run; None where there is none.
-        ordinals: of the actions of each run that changed the function.
-        own: the ordinals of the actions that the other run lacks.
-    """
-
-    function: Function
-    output: Output
-    actions: Actions
-    first: Difference | None
+    function: Function  # its module and symbol
+    output: Output  # how its IR at the end of one run is like that at the end of the other
+    actions: Actions  # how the actions that changed it are
+    first: Difference | None  # where the runs part; None if no recorded action differs
+    # Where they meet again; None if they do not, or if no IR after actions is recorded.
     meeting: Meeting | None
-    texts: tuple[str | None, str | None]
+    texts: tuple[str | None, str | None]  # its IR at the end of each run; None where there is none
+    # Those of the actions of each run that changed the function.
     ordinals: tuple[frozenset[int], frozenset[int]]
+    # Those of the actions that the other run lacks.
     own: tuple[frozenset[int], frozenset[int]]
 
     @property
@@ -80,17 +67,12 @@ class FunctionComparison:
 
 @dataclass(frozen=True)
 class RunComparison:
-    """Two runs.
-
-    Attributes:
-        a: run A.
-        b: run B.
-        functions: of both: first the functions whose IR differs at the end, then the functions
-            with other actions, then the rest.
-    """
+    """Two runs."""
 
     a: Side
     b: Side
+    # Those of both: first those whose IR differs at the end, then those with other actions, then
+    # the rest.
     functions: list[FunctionComparison] = field(default_factory=list[FunctionComparison])
 
     @property
@@ -149,12 +131,7 @@ def _begin(each: FunctionComparison) -> int:
 
 
 def compare_runs(a: Side, b: Side) -> RunComparison:
-    """Compare two runs.
-
-    Args:
-        a: a recorded run.
-        b: another one: of another tool, another input, or with other passes.
-    """
+    """Compare two runs: of other tools, of other inputs, or with other passes."""
     streams = changing_actions(a.recording), changing_actions(b.recording)
     finals = a.final_texts, b.final_texts
     names = dict.fromkeys((*streams[0], *streams[1], *(finals[0] or ()), *(finals[1] or ())))

@@ -26,20 +26,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Side:
-    """One of two runs.
-
-    Args:
-        recording: of it.
-        status: its exit status, negative for a signal; None if it is unknown.
-        path: of the recording; None if it was made for this comparison.
-        output: the bytes on its standard output and in the file of its ``-o``; None if unknown.
-        given: the command line as the user gave it; empty to take the recorded command line.
-    """
+    """One of two runs."""
 
     recording: Recording
-    status: int | None
-    path: str | None = None
+    status: int | None  # its exit status, negative for a signal; None if it is unknown
+    path: str | None = None  # of the recording; None if it was made for this comparison
+    # The bytes on its standard output and in the file of its ``-o``; None if unknown.
     output: bytes | None = None
+    # The command line as the user gave it; empty to take the recorded command line.
     given: tuple[str, ...] = ()
 
     @property
@@ -98,13 +92,10 @@ def run_side(
     """Run a command in one thread, and return its run; the file of its ``-o`` is not written.
 
     Args:
-        argv: the command line.
         folder: an empty one, for the recording and the output.
-        ir: the IR to record.
-        ir_of: the ordinals of the actions of which it is recorded; None for all.
+        ir_of: the ordinals of the actions of which IR is recorded; None for all.
         stdin: the file on its standard input; None for none.
-        seconds: after them the command is ended, and the run is what it did up to then; None for no
-            limit.
+        seconds: after them the command is ended, and the run is what it did up to then.
 
     Raises:
         ActiondbgError: the command makes no MLIR context.

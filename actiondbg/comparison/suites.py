@@ -35,94 +35,61 @@ OnProgress = Callable[[int, int], None]
 
 
 class Step(NamedTuple):
-    """What a run did first where it parts from the other one.
+    """What a run did first where it parts from the other one."""
 
-    Args:
-        name: the subject of the action; of a pass its argument.
-        tag: of the action.
-        op: the name of its operation, or None.
-    """
-
-    name: str
+    name: str  # the subject of the action; of a pass its argument
     tag: str
-    op: str | None
+    op: str | None  # the name of its operation, or None
 
 
 @dataclass(frozen=True)
 class Cause:
-    """A difference that many runs may show.
+    """A difference that many runs may show."""
 
-    Args:
-        kind: "ending" for another exit status, "actions", "result" of the same action, or "text"
-            where no recorded action differs.
-        passes: the arguments of the passes around it, the outermost first.
-        a: what the first run did, or None for nothing.
-        b: what the second one did.
-        detail: of an ending or a text a phrase; else "".
-    """
-
+    # "ending" for another exit status, "actions", "result" of the same action, or "text" where no
+    # recorded action differs.
     kind: Literal["ending", "actions", "result", "text"]
-    passes: tuple[str, ...] = ()
-    a: Step | None = None
-    b: Step | None = None
-    detail: str = ""
+    passes: tuple[str, ...] = ()  # the arguments of the passes around it, the outermost first
+    a: Step | None = None  # what the first run did, or None for nothing
+    b: Step | None = None  # what the second one did
+    detail: str = ""  # of an ending or a text a phrase; else ""
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A run of both suites.
+    """A run of both suites."""
 
-    Attributes:
-        name: the test with the line of its RUN line, or the command.
-        a: the path of the recording in suite A.
-        b: the path of the recording in suite B.
-        kind: how they differ; "same actions" and "unknown output" if the output is not recorded,
-            "unrecorded" if a run is not recorded, or not completely, for want of disk space.
-        causes: why, and in how many functions.
-        message: why they could not be compared; else "".
-        size: the number of actions of both.
-    """
-
-    name: str
-    a: str
-    b: str
+    name: str  # the test with the line of its RUN line, or the command
+    a: str  # the path of the recording in suite A
+    b: str  # the path of the recording in suite B
+    # How they differ; "same actions" and "unknown output" if the output is not recorded,
+    # "unrecorded" if a run is not recorded, or not completely, for want of disk space.
     kind: Kind
+    # Why, and in how many functions.
     causes: dict[Cause, int] = field(default_factory=dict[Cause, int])
-    message: str = ""
-    size: int = 0
+    message: str = ""  # why they could not be compared; else ""
+    size: int = 0  # the number of actions of both
 
 
 @dataclass(frozen=True)
 class Group:
-    """The runs with the same cause.
+    """The runs with the same cause."""
 
-    Attributes:
-        cause: the difference that they show.
-        is_output: whether the output differs; else the same output was made by another way, or
-            the output is not recorded.
-        pairs: the runs, the smallest first.
-        functions: the number of functions in them.
-    """
-
-    cause: Cause
+    cause: Cause  # the difference that they show
+    # Whether the output differs; else the same output was made by another way, or the output is not
+    # recorded.
     is_output: bool
-    pairs: list[Pair]
-    functions: int
+    pairs: list[Pair]  # the runs, the smallest first
+    functions: int  # the number of functions in them
 
 
 @dataclass(frozen=True)
 class SuiteComparison:
-    """Two suites.
+    """Two suites."""
 
-    Attributes:
-        pairs: the runs of both.
-        only_a: the names of the runs that only the first suite has.
-        only_b: those that only the second one has.
-    """
-
-    pairs: list[Pair]
-    only_a: list[str]
-    only_b: list[str]
+    pairs: list[Pair]  # the runs of both
+    only_a: list[str]  # the names of the runs that only the first suite has
+    only_b: list[str]  # those that only the second one has
 
     def count(self, kind: Kind) -> int:
         """Return the number of runs that differ in a way."""

@@ -59,11 +59,7 @@ def _cell(each: Examined, name: str, notes: dict[str, list[str]]) -> str:
 
 
 class Report(msgspec.Struct):
-    """What an author needs to know about builds.
-
-    Args:
-        variables: those of actiondbg that are set.
-    """
+    """What an author needs to know about builds."""
 
     actiondbg: str
     python: str
@@ -71,7 +67,7 @@ class Report(msgspec.Struct):
     machine: str
     libc: str
     cpus: int
-    variables: dict[str, str]
+    variables: dict[str, str]  # those of actiondbg that are set
     tools: list[Examined]
 
 

@@ -31,32 +31,20 @@ _CRASHES = ("crash", "crashed")
 
 
 class Examined(msgspec.Struct):
-    """What was found out about a tool.
+    """What was found out about a tool."""
 
-    Args:
-        name: of the tool or the package.
-        program: what was started.
-        object: the file that holds its MLIR, or None.
-        build: the build id of that file, or None.
-        llvm: its LLVM version, or None if it is unknown.
-        compilers: of its parts, as they name themselves.
-        symbols: where it has the names of MLIR's functions, or None.
-        capabilities: of the agent in this tool, or None without a trial.
-        missing: why capabilities are missing, by their names.
-        problem: why the tool cannot be debugged, in one sentence with the remedy, or None.
-        facts: what the agent knew in the trial, for a report; unset without one.
-    """
-
-    name: str
-    program: Path
-    object: Path | None = None
-    build: str | None = None
-    llvm: str | None = None
-    compilers: list[str] = []
-    symbols: str | None = None
-    capabilities: list[str] | None = None
-    missing: dict[str, str] = {}
+    name: str  # of the tool or the package
+    program: Path  # what was started
+    object: Path | None = None  # the file that holds its MLIR, or None
+    build: str | None = None  # the build id of that file, or None
+    llvm: str | None = None  # its LLVM version, or None if it is unknown
+    compilers: list[str] = []  # of its parts, as they name themselves
+    symbols: str | None = None  # where it has the names of MLIR's functions, or None
+    capabilities: list[str] | None = None  # of the agent in this tool, or None without a trial
+    missing: dict[str, str] = {}  # why capabilities are missing, by their names
+    # Why the tool cannot be debugged, in one sentence with the remedy, or None.
     problem: str | None = None
+    # What the agent knew in the trial, for a report; unset without one.
     facts: protocol.Facts | msgspec.UnsetType = msgspec.UNSET
 
     @property
@@ -143,21 +131,16 @@ def _add_trial(
 
 
 class TrialResult(msgspec.Struct):
-    """The result of a trial.
+    """The result of a trial."""
 
-    Args:
-        hello: of the agent, or None if the tool made no MLIR context.
-        problem: why the tool did not reach an action: the end of a sentence, or None.
-        refusal: why the tool cannot be debugged: a sentence with the remedy, or None.
-        crash: how a signal ended the tool after its first action: a sentence, or None.
-        facts: what the agent knew near the first action, or None.
-    """
-
-    hello: protocol.Hello | None
+    hello: protocol.Hello | None  # of the agent, or None if the tool made no MLIR context
+    # Why the tool did not reach an action: the end of a sentence, or None.
     problem: str | None = None
+    # Why the tool cannot be debugged: a sentence with the remedy, or None.
     refusal: str | None = None
+    # How a signal ended the tool after its first action: a sentence, or None.
     crash: str | None = None
-    facts: protocol.Facts | None = None
+    facts: protocol.Facts | None = None  # what the agent knew near the first action, or None
 
 
 def run_trial(subject: Subject, seconds: float, without: Sequence[str] = ()) -> TrialResult:

@@ -50,19 +50,12 @@ FLANG = r"^flang(-new)?(-\d+)?$"
 
 @dataclass(frozen=True)
 class Sample:
-    """An input, and the arguments with which a tool compiles it.
+    """An input, and the arguments with which a tool compiles it."""
 
-    Args:
-        file: the name of the input.
-        text: its content.
-        arguments: after the tool.
-        environment: variables of the tool.
-    """
-
-    file: str
-    text: str
-    arguments: tuple[str, ...]
-    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+    file: str  # the name of the input
+    text: str  # its content
+    arguments: tuple[str, ...]  # after the tool
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])  # variables of the tool
 
     def write(self, directory: Path) -> None:
         """Write the input into a directory, which becomes the working directory of the tool."""

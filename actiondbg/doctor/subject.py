@@ -48,17 +48,12 @@ INSTALL_COMMANDS = {
 
 @dataclass(frozen=True)
 class Subject:
-    """A tool, or a Python package with MLIR.
-
-    Args:
-        sample: what it compiles.
-        library: of a package, the library with its MLIR; None for a tool.
-    """
+    """A tool, or a Python package with MLIR."""
 
     name: str
     program: Path
-    sample: Sample
-    library: Path | None = None
+    sample: Sample  # what it compiles
+    library: Path | None = None  # of a package, the library with its MLIR; None for a tool
 
 
 def installed_subjects() -> list[Subject]:

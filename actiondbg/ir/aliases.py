@@ -32,10 +32,6 @@ def with_aliases_of(before: str, after: str) -> str:
     Aliases are equal if their definitions are, those that they use written out. An alias that is
     only in ``after`` keeps its name unless ``before`` uses it; then it gets the next free one of
     its kind. The definitions come in the order of ``before``, then those that it does not have.
-
-    Args:
-        before: MLIR as printed.
-        after: the same, later.
     """
     old, new = definitions(before), definitions(after)
     if not new or old == new:

@@ -14,11 +14,9 @@ _OPEN, _CLOSE = "([{<", ")]}>"
 
 
 def attributes_of(text: str) -> list[tuple[str, str]]:
-    """Return the names and the values of the attributes and properties of an operation.
+    """Return the names and values of the attributes and properties of an operation in generic form.
 
-    Args:
-        text: the operation in the generic form; its regions may be there or not. A unit attribute
-            has an empty value.
+    A unit attribute has an empty value.
     """
     head = _HEAD.match(text)
     if head is None:
@@ -33,11 +31,7 @@ def attributes_of(text: str) -> list[tuple[str, str]]:
 
 
 def operands_of(text: str) -> list[str]:
-    """Return the names of the operands of an operation, by index.
-
-    Args:
-        text: the operation in the generic form.
-    """
+    """Return the names of the operands of an operation in the generic form, by index."""
     head = _HEAD.match(text)
     if head is None:
         return []

@@ -55,11 +55,7 @@ class IRReader:
         return self._parse(self._ir.Module.parse, text)
 
     def find(self, parsed: Module | Operation, path: list[int]) -> OpView:
-        """Return the operation at a path.
-
-        Args:
-            parsed: the root of the path, from ``read``.
-            path: region, block, operation, ... from 0.
+        """Return the operation at a path in parsed IR: region, block, operation, ... from 0.
 
         Raises:
             NoSuchUnit: the path ends at a region or a block.

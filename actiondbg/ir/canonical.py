@@ -31,10 +31,8 @@ def canonical(text: str) -> str:
     """Return a text that is equal for two texts which differ in nothing that has a meaning.
 
     Values are named by what computes them, or in the order of the text. Operations that are known
-    to have no side effects, such as those of arith, come first in their block, sorted.
-
-    Args:
-        text: an operation as printed, without aliases.
+    to have no side effects, such as those of arith, come first in their block, sorted. The text is
+    an operation as printed, without aliases.
     """
     return _Canonical(text).text()
 
@@ -127,12 +125,7 @@ class _Canonical:
 
 
 def first_difference(one: str, other: str) -> str:
-    """Return the names of the operations in the first lines that differ, as a phrase.
-
-    Args:
-        one: the text of an operation.
-        other: that of another, whose canonical form differs.
-    """
+    """Return the names of the operations in the first lines that differ, as a phrase."""
     lines = (canonical(text).splitlines() for text in (one, other))
     for pair in zip_longest(*lines, fillvalue=""):
         if pair[0] != pair[1]:

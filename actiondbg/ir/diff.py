@@ -30,17 +30,12 @@ _ALIKE = 0.5  # the least share of common words of a changed line
 
 
 class Row(msgspec.Struct, frozen=True):
-    """A row of a side-by-side view.
+    """A row of a side-by-side view."""
 
-    Attributes:
-        left: text before, or None where this side has none.
-        right: text after, likewise. Both are None between two hunks.
-        kind: " " unchanged, "-" only before, "+" only after, "!" changed.
-    """
-
-    left: str | None
+    left: str | None  # text before, or None where this side has none
+    # Text after, likewise. Both are None between two hunks.
     right: str | None
-    kind: _Kind
+    kind: _Kind  # " " unchanged, "-" only before, "+" only after, "!" changed
 
 
 class Diff(msgspec.Struct, frozen=True):
@@ -256,14 +251,9 @@ _CONSTANT = re.compile(
 
 
 def elided(before: Sequence[str], after: Sequence[str], most: int) -> tuple[list[str], list[str]]:
-    """Leave out the elements of large constants in the lines of two texts.
+    """Leave out the elements of constants of more than ``most`` in the lines of two texts.
 
     Where that would make two lines equal that differ, a checksum tells them apart.
-
-    Args:
-        before: the lines before.
-        after: the lines after.
-        most: constants of more elements than this are left out.
     """
     old, new = set(before), set(after)
     return _elided(before, new, new - old, most), _elided(after, old, old - new, most)

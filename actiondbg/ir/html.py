@@ -54,11 +54,7 @@ def token_colors() -> str:
 
 
 def notebook_page(rows: Iterable[tuple[str, str]]) -> str:
-    """Return lines of IR for a notebook, coloured.
-
-    Args:
-        rows: each line, with what stands left of it, such as an arrow.
-    """
+    """Return lines of IR for a notebook, coloured, each with what stands left of it."""
     lines = (f"{escape(gutter)}{highlighted(text)}" for gutter, text in rows)
     return f'<style>\n{token_colors()}</style>\n<pre class="hl">{chr(10).join(lines)}</pre>'
 

@@ -128,11 +128,7 @@ def _escapes(style: str) -> list[tuple[str, str]]:
 
 
 def colorize(text: str, style: str = "terminal") -> str:
-    """Return MLIR text with ANSI colours; without them it is the same text.
-
-    Args:
-        text: MLIR, whole lines: a token is not looked for across calls.
-        style: one of style_names().
+    """Return whole lines of MLIR with ANSI colours of a style; without them it is the same text.
 
     Raises:
         pygments.util.ClassNotFound: there is no such style.

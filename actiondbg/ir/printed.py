@@ -104,11 +104,7 @@ def _remove_file(file: Path) -> None:
 
 
 def without_inner_regions(text: str) -> str:
-    """Return a printed operation with dots for what is in the regions of the operations in it.
-
-    Args:
-        text: of a function or a module, as MLIR's printer indents it.
-    """
+    """Return a printed function or module with dots for what is in regions of its operations."""
     kept: list[str] = []
     inner: int | None = None  # the indentation of the operations directly in it
     is_open = False  # a region of one of them

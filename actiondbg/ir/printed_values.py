@@ -17,15 +17,7 @@ _RESULTS = re.compile(rf"[ \t]*(?P<name>{VALUE})(?::\d+)?(?:, {RESULT})* =(?!=)"
 
 
 class PrintedValues:
-    """The values of printed IR; names are resolved only where several values have the same.
-
-    Args:
-        text: as printed.
-        named: the values that the printer named.
-
-    Attributes:
-        text, named: the arguments.
-    """
+    """The values of printed IR; names are resolved only where several values have the same."""
 
     def __init__(self, text: str, named: NamedKeys) -> None:
         self.text = text
@@ -82,11 +74,9 @@ class PrintedValues:
         return [0, *(found.end() for found in re.finditer("\n", self.text))]
 
     def line(self, at: int, names: ValueNames | None = None) -> str:
-        """Return a line with the session's names; only the values on it get names.
+        """Return a line, from 0, with the session's names, or those of the printer.
 
-        Args:
-            at: the number of the line, from 0.
-            names: of the session; None for those of the printer.
+        Only the values on it get names.
         """
         start, end = self.starts[at], self._end_of(at)
         return self.text[start:end] if names is None else self._replaced(start, end, names)
@@ -128,12 +118,7 @@ class PrintedValues:
         return key in self._by_key
 
     def visible(self, keys: Sequence[str], at: str) -> list[str]:
-        """Return the keys of the values that are visible to an operation with a result.
-
-        Args:
-            keys: of values.
-            at: the key of the result.
-        """
+        """Return the keys of those values that are visible to the operation with a result."""
         values = {key: value for value, key in self._keys.items()}
         if at not in values:
             return []

@@ -27,30 +27,19 @@ class NamedKey(NamedTuple):
 
 
 class Names:
-    """The names of all values, by their keys, and by their scopes.
-
-    Attributes:
-        orders: of each kind of print, the order of operations in which the printer's names are
-            these.
-        scopes: by the operation id of each.
-        by_key: the names of all scopes.
-        of_input: the names that values have in the input, and its largest numbers of results and
-            arguments: no other value gets one of them.
-    """
+    """The names of all values, by their keys, and by their scopes."""
 
     def __init__(self) -> None:
+        # Of each kind of print, the order of operations in which the printer's names are these.
         self.orders: dict[str, str] = {}
-        self.scopes: dict[int, _Scope] = {}
-        self.by_key: dict[str, str] = {}
+        self.scopes: dict[int, _Scope] = {}  # by the operation id of each
+        self.by_key: dict[str, str] = {}  # the names of all scopes
+        # The names that values have in the input, and its largest numbers of results and arguments:
+        # no other value gets one of them.
         self.of_input = InputNames()
 
     def of_first(self, operations: int, blocks: int) -> Names:
-        """Return a copy for another future: without the names of operations and blocks after these.
-
-        Args:
-            operations: the largest id to keep.
-            blocks: the largest number of a block to keep.
-        """
+        """Return a copy for another future: without names of operations and blocks after these."""
 
         def is_kept(key: str) -> bool:
             found = _NUMBER_OF_KEY.match(key)
@@ -73,13 +62,10 @@ class ValueNames:
 
     A key is the agent's, see docs/protocol.md. Names are unique in a scope: a function, or another
     operation that is isolated from above. Sibling regions share names as MLIR prints them.
-
-    Attributes:
-        current: the names; another branch of the run has others.
     """
 
     def __init__(self) -> None:
-        self.current = Names()
+        self.current = Names()  # the names; another branch of the run has others
 
     @property
     def orders(self) -> dict[str, str]:
@@ -112,13 +98,10 @@ class ValueNames:
 
         A value has the name of the input, otherwise that of the printer. The names of others are
         kept, also of those that moved here with a function's body.
-
-        Args:
-            scope: the operation id.
-            named: the values of the scope, and of those in it.
         """
         if max(named.numbers) >= 0:
-            self.current.of_input.note_numbers(*named.numbers)
+            result, argument = named.numbers
+            self.current.of_input.numbers = {"%": result + 1, "%arg": argument + 1}
         self._scope(scope)
         kept = self._take_given(named.given)
         self._take_moved(named.moved)
@@ -222,10 +205,6 @@ class InputNames:
         self.names: set[str] = set()
         self.numbers = {"%": 0, "%arg": 0}
 
-    def note_numbers(self, result: int, argument: int) -> None:
-        """Note the largest numbers of results and of arguments; -1 for none."""
-        self.numbers = {"%": result + 1, "%arg": argument + 1}
-
 
 class _Scope:
     """The names in one scope, and the keys of each; sibling regions share names."""
@@ -260,23 +239,17 @@ class _Scope:
 
 
 class NamedKeys(NamedTuple):
-    """The values of a print, in the agent's order.
+    """The values of a print, in the agent's order."""
 
-    Attributes:
-        inside: those that it defines.
-        around: all of the function.
-        used: its operands, in the print of one operation: the same name may be one of several in
-            the function, in sibling regions.
-        given: values of these scopes under their names in the input, also those that are erased.
-        moved: values that the input names in other scopes.
-        numbers: the largest numbers of results and of arguments in the input; -1 for none.
-    """
-
-    inside: list[NamedKey]
-    around: list[NamedKey]
+    inside: list[NamedKey]  # those that it defines
+    around: list[NamedKey]  # all of the function
+    # Its operands, in the print of one operation: the same name may be one of several in the
+    # function, in sibling regions.
     used: Sequence[NamedKey] = ()
+    # Values of these scopes under their names in the input, also those that are erased.
     given: Sequence[NamedKey] = ()
-    moved: Sequence[NamedKey] = ()
+    moved: Sequence[NamedKey] = ()  # values that the input names in other scopes
+    # The largest numbers of results and of arguments in the input; -1 for none.
     numbers: tuple[int, int] = (-1, -1)
 
     def by_scope(self) -> dict[int, NamedKeys]:

@@ -20,29 +20,17 @@ _LAST_LOCATION = re.compile(r"loc\((#[\w$-]+|.*)\)$")
 
 
 class WrittenLocations(NamedTuple):
-    """The locations of the operations of a text, each distinct one kept once.
+    """The locations of the operations of a text, each distinct one kept once."""
 
-    Attributes:
-        keys: of each operation, the number of its text; 0 if it has no location.
-        texts: the distinct texts, without ``loc()``; aliases stand as they are. The first is not
-            used.
-        aliases: the texts of aliases, by name with the ``#``.
-        offsets: of each operation, where its name begins in the text.
-    """
-
-    keys: Sequence[int]
+    keys: Sequence[int]  # of each operation, the number of its text; 0 if it has no location
+    # The distinct texts, without ``loc()``; aliases stand as they are. The first is not used.
     texts: Sequence[str]
-    aliases: Mapping[str, str]
-    offsets: Sequence[int]
+    aliases: Mapping[str, str]  # the texts of aliases, by name with the ``#``
+    offsets: Sequence[int]  # of each operation, where its name begins in the text
 
 
 def last_file_position(operation: str, text: str) -> tuple[str, int, int] | None:
-    """Return file, line and column of an operation that is printed with its location.
-
-    Args:
-        operation: its text; the location is at the end.
-        text: the text around it, which defines the aliases.
-    """
+    """Return file, line and column of an operation printed with its location, or an alias."""
     last = operation.rstrip().rpartition("\n")[2]
     found = _LAST_LOCATION.search(last)
     if found is None:

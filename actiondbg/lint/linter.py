@@ -38,32 +38,20 @@ class Linter:
 
     Args:
         rules: to check; those that need checks find nothing in a recording without them.
-
-    Attributes:
-        rules: that are checked.
-        findings: so far.
-        runs: the number of recordings.
-        unchecked: those of them without checks.
     """
 
     def __init__(self, rules: Sequence[Rule] = DEFAULT_RULES) -> None:
-        self.rules = tuple(rules)
-        self.findings = Findings()
-        self.runs = 0
-        self.unchecked = 0
+        self.rules = tuple(rules)  # that are checked
+        self.findings = Findings()  # so far
+        self.runs = 0  # the number of recordings
+        self.unchecked = 0  # those of them without checks
         self._passes: dict[str, Finding] = {}
         self._active: set[str] = set()
         self._lock = Lock()
         self._databases: list[Any] = []  # that no thread uses now
 
     def add(self, recording: Recording, path: str | None = None, test: str | None = None) -> None:
-        """Check a recording.
-
-        Args:
-            recording: of a run.
-            path: of it, for the findings; None if it will be gone.
-            test: that the run belongs to.
-        """
+        """Check a recording; ``path`` is for the findings, None if it will be gone."""
         from actiondbg.recording.query.database import open_database
 
         header = recording.header
@@ -155,34 +143,21 @@ _CHANGING = """
 
 @dataclass(frozen=True)
 class Command:
-    """A command of a tool, that can run again.
+    """A command of a tool, that can run again."""
 
-    Attributes:
-        argv: its command line.
-        cwd: its working directory.
-        stdin: the file that it reads, or /dev/null.
-    """
-
-    argv: tuple[str, ...]
-    cwd: str
-    stdin: str = os.devnull
+    argv: tuple[str, ...]  # its command line
+    cwd: str  # its working directory
+    stdin: str = os.devnull  # the file that it reads, or /dev/null
 
 
 @dataclass(frozen=True)
 class Repeated:
-    """A run of a command.
+    """A run of a command."""
 
-    Attributes:
-        recordings: of its processes that made an MLIR context.
-        status: its exit status; negative for a signal.
-        output: of it, on stdout and in the file of ``-o``.
-        is_endless: whether it took too long, and was terminated.
-    """
-
-    recordings: Sequence[Recording]
-    status: int
-    output: bytes
-    is_endless: bool = False
+    recordings: Sequence[Recording]  # of its processes that made an MLIR context
+    status: int  # its exit status; negative for a signal
+    output: bytes  # of it, on stdout and in the file of ``-o``
+    is_endless: bool = False  # whether it took too long, and was terminated
 
     @property
     def recording(self) -> Recording | None:
@@ -227,11 +202,6 @@ class Repetition:
         self, linter: Linter, test: str | None = None, *, is_compared: bool = True
     ) -> Repeated:
         """Run the command with checks, and if its runs are compared as often as the rules need.
-
-        Args:
-            linter: gets the recordings and the findings.
-            test: that the command belongs to.
-            is_compared: as for ``run``.
 
         Returns:
             The run with checks. If it is interrupted, there is no other one.
@@ -311,10 +281,6 @@ class Repetition:
 
     def findings(self, rules: Collection[str], test: str | None = None) -> list[Finding]:
         """Return what only a comparison of runs shows; nothing of a tool that crashes.
-
-        Args:
-            rules: the names of those to check.
-            test: that the command belongs to.
 
         Raises:
             LaunchError: the tool cannot be started.

@@ -29,12 +29,7 @@ def command_of(finding: Finding) -> str:
 
 
 def sarif_log(findings: Sequence[Finding], rules: Sequence[Rule]) -> dict[str, object]:
-    """Return a log of SARIF 2.1.0.
-
-    Args:
-        findings: the results.
-        rules: that were checked.
-    """
+    """Return a log of SARIF 2.1.0; ``rules`` are those that were checked."""
     order = {rule.name: at for at, rule in enumerate(rules)}
     driver = {
         "name": "actiondbg",
@@ -82,13 +77,7 @@ def _result(finding: Finding, rule: int) -> dict[str, object]:
 
 
 def junit_text(findings: Sequence[Finding], rules: Sequence[Rule], runs: int) -> str:
-    """Return a report in JUnit's XML: a failure for each finding, a success for each other rule.
-
-    Args:
-        findings: the failures.
-        rules: that were checked.
-        runs: in how many runs.
-    """
+    """Return JUnit's XML of some runs: a failure for each finding, a success for other rules."""
     broken = {each.rule for each in findings}
     kept = [rule for rule in rules if rule.name not in broken]
     suite = ElementTree.Element(

@@ -17,25 +17,18 @@ Need = Literal["actions", "checks", "runs", "repetition"]
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule of rewriting.
-
-    Attributes:
-        name: of the rule.
-        meaning: what a finding says, one sentence without its subject: "returns failure after ...".
-        advice: what the author of a pattern does about it, one sentence.
-        need: what shows that it is broken.
-        query: SQL over the tables of a recording, which gives the columns ``subject`` (the name
-            of a pattern or pass), ``ordinal`` (of an action), and ``detail``; "" for a rule that
-            needs several runs, or repeated ones.
-        is_default: whether it is checked unless others are named.
-    """
+    """A rule of rewriting."""
 
     name: str
+    # What a finding says, one sentence without its subject: "returns failure after ...".
     meaning: str
-    advice: str
-    need: Need
+    advice: str  # what the author of a pattern does about it, one sentence
+    need: Need  # what shows that it is broken
+    # SQL over the tables of a recording, which gives the columns ``subject`` (the name of a pattern
+    # or pass), ``ordinal`` (of an action), and ``detail``; "" for a rule that needs several runs,
+    # or repeated ones.
     query: str = ""
-    is_default: bool = True
+    is_default: bool = True  # whether it is checked unless others are named
 
 
 def _checked(name: str) -> str:
@@ -149,55 +142,33 @@ BY_NAME = {each.name: each for each in RULES}
 
 @dataclass(frozen=True)
 class Place:
-    """Where a finding shows.
+    """Where a finding shows."""
 
-    Attributes:
-        command: of the run.
-        cwd: its working directory.
-        actions: how many it has: the smallest run is shown.
-        recording: the path of the recording; None if it is gone.
-        test: that it belongs to, with the line of its RUN line; None if that is not known.
-        ordinal: of the action; 0 for none.
-        file: of the operation of the action, or None.
-        line: in it, from 1; None without a file.
-        function: around the operation, or None.
-        op: the name of the operation, or None.
-    """
-
-    command: tuple[str, ...]
-    cwd: str
-    actions: int
-    recording: str | None = None
+    command: tuple[str, ...]  # of the run
+    cwd: str  # its working directory
+    actions: int  # how many it has: the smallest run is shown
+    recording: str | None = None  # the path of the recording; None if it is gone
+    # The test that it belongs to, with the line of its RUN line; None if that is not known.
     test: str | None = None
-    ordinal: int = 0
-    file: str | None = None
-    line: int | None = None
-    function: str | None = None
-    op: str | None = None
+    ordinal: int = 0  # of the action; 0 for none
+    file: str | None = None  # of the operation of the action, or None
+    line: int | None = None  # in the file, from 1; None without a file
+    function: str | None = None  # around the operation, or None
+    op: str | None = None  # the name of the operation, or None
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A pattern or pass that breaks a rule.
+    """A pattern or pass that breaks a rule."""
 
-    Attributes:
-        rule: the name of the rule.
-        subject: the name of the pattern or pass, without anonymous namespaces: the same in all
-            compilers.
-        detail: of the place, one phrase such as "modified arith.addi", or "".
-        place: in the smallest run that shows it.
-        times: in all runs.
-        runs: that show it.
-        seconds: of the actions that break it, without nested ones.
-    """
-
-    rule: str
+    rule: str  # the name of the rule
+    # The name of the pattern or pass, without anonymous namespaces: the same in all compilers.
     subject: str
-    detail: str
-    place: Place
-    times: int = 1
-    runs: int = 1
-    seconds: float = 0.0
+    detail: str  # of the place, one phrase such as "modified arith.addi", or ""
+    place: Place  # in the smallest run that shows it
+    times: int = 1  # in all runs
+    runs: int = 1  # that show it
+    seconds: float = 0.0  # of the actions that break it, without nested ones
 
     @property
     def key(self) -> tuple[str, str]:

@@ -16,19 +16,14 @@ if TYPE_CHECKING:
 
 
 class LintedRun(NamedTuple):
-    """A recorded run.
-
-    Args:
-        recording: of it.
-        path: of the recording, or its name among several ones.
-        command: that can run again; None if its input is gone, which only a suite knows, as only it
-            has the file of standard input.
-        test: that the run belongs to, with the line of its RUN line; None if that is not known.
-    """
+    """A recorded run."""
 
     recording: Recording
-    path: str
+    path: str  # of the recording, or its name among several ones
+    # What can run again; None if its input is gone, which only a suite knows, as only it has the
+    # file of standard input.
     command: Command | None
+    # The test that the run belongs to, with the line of its RUN line; None if that is not known.
     test: str | None = None
 
 

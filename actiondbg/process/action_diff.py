@@ -21,17 +21,11 @@ from actiondbg.protocol.tags import FOLD_TAG, STEP_TAG
 
 
 class NamedText(NamedTuple):
-    """Printed IR.
-
-    Attributes:
-        text: the printed IR.
-        named: the values; each has the same key in every print of one process.
-        generic: whether it is in generic form, requested or not.
-    """
+    """Printed IR."""
 
     text: str
-    named: NamedKeys
-    generic: bool
+    named: NamedKeys  # the values; each has the same key in every print of one process
+    generic: bool  # whether it is in generic form, requested or not
 
     @property
     def names(self) -> list[tuple[str, str]]:
@@ -51,12 +45,9 @@ class NamedText(NamedTuple):
 def print_named(
     fork: ForkedTool, operation: int | None, file: Path, generic: bool = False
 ) -> NamedText:
-    """Print an operation with the names of its values.
+    """Print an operation, None for the module, with the names of its values.
 
-    Args:
-        operation: its id; None for the module.
-        file: a path for a temporary file.
-        generic: print in generic form; invalid IR is always printed so.
+    Invalid IR is always printed in generic form. The file is a temporary one.
 
     Raises:
         NoSuchUnit, UnitErased: the operation does not exist.

@@ -27,36 +27,24 @@ class Skipped(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore
 
 
 class Edited(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[reportGeneralTypeIssues]
-    """An edit of the IR before or after an action.
+    """An edit of the IR before or after an action."""
 
-    Attributes:
-        when: "before" or "after" the action.
-        target: the edited IR: "@SYMBOL" or "module".
-        edit: as the agent gets it.
-        patch: the hunks of a unified diff of the printed text; none for passes.
-        saved: the ordinal of its action in the file that it was loaded from; None for an edit
-            made at a stop.
-    """
-
-    when: Side
-    target: str
-    edit: protocol.Edit
+    when: Side  # "before" or "after" the action
+    target: str  # the edited IR: "@SYMBOL" or "module"
+    edit: protocol.Edit  # as the agent gets it
+    # The hunks of a unified diff of the printed text; none for passes.
     patch: list[str] = msgspec.field(default_factory=list[str])
+    # The ordinal of its action in the file that it was loaded from; None for an edit made at a
+    # stop.
     saved: int | None = None
 
 
 class RuleSpan(msgspec.Struct, kw_only=True, frozen=True):
-    """The standing rules from a place on, up to the next span of the timeline.
+    """The standing rules from a place on, up to the next span of the timeline."""
 
-    Attributes:
-        event: the newest event at the place; 0 at the beginning of the run.
-        ordinal: the first action that they apply to.
-        rules: the rules; those that the agent gets are limited to the span.
-    """
-
-    event: int
-    ordinal: int
-    rules: list[protocol.SkipRule]
+    event: int  # the newest event at the place; 0 at the beginning of the run
+    ordinal: int  # the first action that they apply to
+    rules: list[protocol.SkipRule]  # those that the agent gets are limited to the span
 
 
 class Branch(msgspec.Struct, kw_only=True):
@@ -183,12 +171,12 @@ class Branches:
         """Return the ordinals of the actions skipped on the current timeline; see ``skips``."""
         return [one.ordinal for one in self.skips()]
 
-    def request(self, ordinals: Iterable[int] | None = None) -> protocol.SetSkips:
-        """Return the request that makes an agent skip what the current timeline skips.
+    def planned(self) -> list[int]:
+        """Return the ordinals of the skips of actions ahead."""
+        return [one.ordinal for one in self.skips() if one.event > self.current.reached]
 
-        Args:
-            ordinals: of the skipped actions, instead of those of the timeline.
-        """
+    def request(self, ordinals: Iterable[int] | None = None) -> protocol.SetSkips:
+        """Return the request that skips what the current timeline skips, or the given ordinals."""
         return protocol.SetSkips(
             ordinals=self.ordinals() if ordinals is None else sorted(ordinals),
             rules=self._rules(),
@@ -392,18 +380,12 @@ class Automatic(msgspec.Struct, kw_only=True, frozen=True):
 
 @dataclass(eq=False)
 class Frozen:
-    """A frozen process on a branch.
-
-    Attributes:
-        tool: the process.
-        branch: the number of the branch.
-        number: of the user's checkpoint; None for an automatic one.
-        inside: k for the k-th stop inside of an action after the event; 0 at the event itself.
-    """
+    """A frozen process on a branch."""
 
     tool: ForkedTool
-    branch: int
-    number: int | None = None
+    branch: int  # the number of the branch
+    number: int | None = None  # of the user's checkpoint; None for an automatic one
+    # k for the k-th stop inside of an action after the event; 0 at the event itself.
     inside: int = 0
 
     @property
@@ -471,11 +453,7 @@ class Checkpoints:
         return made.describe()
 
     def get(self, number: int) -> Frozen:
-        """Return a checkpoint of the user's.
-
-        Raises:
-            UsageError: there is no checkpoint of that number.
-        """
+        """Return a checkpoint of the user's; raises UsageError for an unknown number."""
         self._drop_ended()
         found = self._manual.get(number)
         if found is not None:
@@ -497,13 +475,7 @@ class Checkpoints:
     def listen(
         self, branches: Branches, milliseconds: int, megabytes: int
     ) -> protocol.CheckpointOptions:
-        """Open a socket for automatic checkpoints, and return the tool's settings for them.
-
-        Args:
-            branches: the process is on the current one, and stays there.
-            milliseconds: the run time between two checkpoints; 0 for none.
-            megabytes: the limit for their private memory.
-        """
+        """Open a socket for automatic checkpoints on the current branch; return the settings."""
         if megabytes != self._megabytes:
             self._megabytes, self._next_measurement = megabytes, 0.0
         listener = Listener(self._directory / f"a{next(self._numbers):x}", _BACKLOG)
@@ -581,11 +553,7 @@ class Checkpoints:
         return (*self._manual.values(), *self._automatic)
 
     def _drop_least_useful(self, branches: Branches) -> int:
-        """Drop an automatic checkpoint: of an abandoned timeline first, then the least useful.
-
-        Returns:
-            The bytes that it held.
-        """
+        """Drop an automatic checkpoint, of an abandoned timeline first; return its bytes."""
         abandoned = [
             one
             for one in self._automatic
@@ -604,17 +572,10 @@ class Checkpoints:
 
 
 def least_useful(events: Sequence[int], now: int) -> int:
-    """Return the index of the least useful checkpoint: older checkpoints lie further apart.
+    """Return the index of the least useful of some checkpoints; older ones lie further apart.
 
-    The tool thins its own checkpoints out before, by run time: ``Checkpoints::thin`` of the agent.
-
-    Args:
-        events: of the checkpoints, in order; not empty.
-        now: the newest event of the run.
-
-    Returns:
-        The index that minimizes the added length of a replay after its removal, relative to the
-        distance from the newest event.
+    Its removal adds least to a replay, relative to the distance from the newest event ``now``. The
+    tool thins its own checkpoints out before, by run time: ``Checkpoints::thin`` of the agent.
     """
 
     def cost(index: int) -> float:

@@ -26,23 +26,19 @@ _HELLO_SECONDS = 600.0  # from the start of the program to its first MLIR contex
 
 
 class StartedTool(NamedTuple):
-    """A tool that a program has started.
-
-    Args:
-        environment: its environment at its start, without what is there for an agent.
-    """
+    """A tool that a program has started."""
 
     path: Path
     arguments: Sequence[str]
+    # Its environment at its start, without what is there for an agent.
     environment: Mapping[str, str]
 
 
 def started_tool(program: Program, pid: int) -> StartedTool | None:
     """Return the tool in a process of a program, if the program did no more than start it.
 
-    Returns:
-        None if the program itself loads MLIR, or has started the tool with other arguments than
-        the last ones of its own, or in another directory.
+    That is not so if the program itself loads MLIR, or has started the tool with other arguments
+    than the last ones of its own, or in another directory.
     """
     if not program.is_followed:
         return None
@@ -108,10 +104,9 @@ class ColdStart:
         stderr: str | None = None,
         output: str | None = None,
     ) -> ForkedTool:
-        """Start the tool, and stop it before its first action.
+        """Start the tool, and stop it before its first action; its role is not used.
 
         Args:
-            role: unused: the tool does not know that it stands for a fork.
             stdout: the file for its standard output; None for none; ``stderr`` likewise.
             output: the file in the place of the output that the command line names.
 

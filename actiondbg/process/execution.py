@@ -28,7 +28,7 @@ from actiondbg.process.program_run import (
     WaitingProgram,
     awaited_files,
 )
-from actiondbg.process.stop import Stop, exit_of, final_crash, stop_of
+from actiondbg.process.stop import Stop, exit_of, final_crash, stop_of, with_skipping
 from actiondbg.process.tool_process import (
     LaunchOptions,
     Listener,
@@ -68,27 +68,23 @@ class Execution:
     The origin is a checkpoint of the beginning of the run. It outlives the tool, so that a run can
     be replayed after its end, and ends with ``kill``. From the first stop on, the tool makes
     automatic checkpoints. A fork of a checkpoint can replace the tool (``adopt``).
-
-    Attributes:
-        program: the program whose process this is; None for a tool that was started itself.
-        last: the newest stop before the end, or None.
-        branches: the timelines of the run.
-        checkpoints: the user's, and the automatic ones.
     """
 
     def __init__(self, process: ToolProcess, listener: Listener, options: LaunchOptions) -> None:
         self.hello: protocol.Hello | None = None
         self.stop: Stop | None = None
-        self.last: Stop | None = None
+        self.last: Stop | None = None  # the newest stop before the end, or None
         self.hits: list[protocol.Hits] = []
-        self.branches = Branches()
+        self.branches = Branches()  # the timelines of the run
         self.directory = listener.path.parent
         self._process = process
+        # The program whose process this is; None for a tool that was started itself.
         self.program = process if isinstance(process, ProgramRun) else None
         self._listener = listener
         self._options = options
         self._held = HeldInterrupts()
         self._forks = ForkOwner(self.directory, self._held)
+        # The user's, and the automatic ones.
         self.checkpoints = Checkpoints(self._forks, self.directory)
         self._origin: ForkedTool | None = None
         self._no_origin: str | None = None
@@ -133,11 +129,7 @@ class Execution:
 
     @property
     def origin(self) -> ForkedTool:
-        """The frozen beginning of the run.
-
-        Raises:
-            NoAnswer: there is none; with the reason.
-        """
+        """The frozen beginning of the run; raises NoAnswer with the reason if there is none."""
         if self._origin is not None and not self._origin.is_closed:
             return self._origin
         gone = "The frozen beginning has ended." if self.hello else "It made no MLIR context."
@@ -158,9 +150,7 @@ class Execution:
 
         Raises:
             NotStopped: the tool runs, or has ended.
-            AgentError: the agent refused.
             ToolGone: the tool ended before it replied.
-            TimeoutError: there was no reply in time.
         """
         with self._held.alone():
             client = self._stopped_client()
@@ -173,13 +163,12 @@ class Execution:
                 self.kill()
                 raise
 
-    def resume(self, message: protocol.Resume) -> Stop:
-        """Resume the tool, and wait for the next stop.
+    def send_skips(self) -> None:
+        """Have the stopped tool skip, and edit, what its timeline does."""
+        self.stop = with_skipping(self.stop, self.request(self.branches.request()))
 
-        Raises:
-            NotStopped, AgentError, ProtocolError: see ``request``; after an AgentError the tool
-                is still at the same stop.
-        """
+    def resume(self, message: protocol.Resume) -> Stop:
+        """Resume the tool, and wait for the next stop; an AgentError leaves it at this one."""
         with self._held.alone():
             client = self._stopped_client()
             self._resumed = client.send(message)
@@ -248,12 +237,9 @@ class Execution:
 
         Args:
             fork: stopped, of the role "tool".
-            stop: the stop of the fork.
+            stop: of the fork; returned with a message about output files that cannot be made again.
             branches: the timelines; the fork is on the current one.
             muted: the output that the fork does not write again; None if it writes all.
-
-        Returns:
-            The stop, with a message about output files that cannot be made again.
 
         Raises:
             ToolGone: the fork ended.
@@ -505,11 +491,7 @@ class Execution:
         return self._client is not None and self._client.has_news
 
     def suspend(self, breakpoints: list[protocol.WireBreakpoint]) -> None:
-        """Run on while another process of the program has its turn.
-
-        Args:
-            breakpoints: those of the agent now.
-        """
+        """Run on, with these breakpoints, while another process of the program has its turn."""
         if self.program is None or self.program.current is None:
             return
         self._record, self._sent = self.program.current, breakpoints
@@ -519,11 +501,7 @@ class Execution:
         self.program.suspended.append(self)
 
     def take_turn(self, breakpoints: list[protocol.WireBreakpoint]) -> None:
-        """Be the current process of the program again, while it runs.
-
-        Args:
-            breakpoints: for the agent, if they changed meanwhile.
-        """
+        """Be the current process of the program again, while it runs, with these breakpoints."""
         if self.program is None or self._record is None:
             return
         self.program.suspended.remove(self)
@@ -566,12 +544,7 @@ class Execution:
     def _free_files(
         self, own: set[tuple[int, int]], awaited: set[tuple[int, int]] | None = None
     ) -> None:
-        """End forks that have files open for whose end another process may wait.
-
-        Args:
-            own: the files that this process has open itself.
-            awaited: the files of the other process; None if it is unknown.
-        """
+        """End forks with files open, other than our ``own``, for whose end others may wait."""
         work = work_of(self.pid, with_children=False)
         if not self.has_origin or work is None or work.is_running:
             return
@@ -670,12 +643,9 @@ class Execution:
         return stop
 
     def _becomes_another(self) -> bool:
-        """Let go of the tool if it has become another program by exec, which is followed next.
+        """Let go of the tool if it has become another program by exec; return whether it goes on.
 
         What a fork in the place of the tool becomes is not followed: wait for its end.
-
-        Returns:
-            Whether the process goes on.
         """
         has_ended = self._exited is not None or self._crashed is not None
         if self.program is None or has_ended or not self.program.has_become_another():
@@ -744,11 +714,7 @@ class Execution:
 def start_execution(
     program: Program, directory: Path, streams: Streams, options: LaunchOptions
 ) -> Execution:
-    """Start a program's tool with the agent in it.
-
-    Raises:
-        LaunchError: the tool cannot be started.
-    """
+    """Start a program's tool with the agent in it; raises LaunchError if that is impossible."""
     listener = Listener(directory / "sock")
     try:
         if isinstance(program, WaitingProgram):

@@ -21,11 +21,10 @@ from actiondbg.errors import AgentError, NoAnswer, NotStopped, ProtocolError, To
 from actiondbg.process.process_status import (
     SAMPLE_SECONDS,
     ThreadWait,
-    exit_status,
     processor_seconds,
 )
 from actiondbg.process.stop import Stop, exit_of, final_crash, stop_of
-from actiondbg.process.tool_process import Listener, peer_of
+from actiondbg.process.tool_process import Listener, OtherProcess, peer_of
 from actiondbg.protocol.client import Client, ConnectionEnded, decode_notification
 from actiondbg.support.closeable import Closeable
 from actiondbg.support.counts import counted
@@ -45,9 +44,6 @@ class ForkProcess:
         client: the connection; owned by this object, until ``release``.
         pidfd: a file descriptor of the process, as of ``os.pidfd_open``; owned likewise.
         pid: the number of the process.
-
-    Attributes:
-        is_ended: whether it was ended or released.
     """
 
     def __init__(self, client: Client, pidfd: int, pid: int) -> None:
@@ -57,7 +53,7 @@ class ForkProcess:
         self._connection_lock = threading.RLock()
         self._lock = threading.Lock()  # of the attributes below
         self._users = 0
-        self.is_ended = False
+        self.is_ended = False  # whether it was ended or released
         self._released = False
 
     @property
@@ -89,11 +85,7 @@ class ForkProcess:
                 kill_group(self.pid, self._pidfd)
 
     def release(self) -> tuple[Client, int]:
-        """Return the connection and the pidfd; the caller owns them from now on.
-
-        Raises:
-            NotStopped: the process was ended.
-        """
+        """Return the connection and the pidfd; the caller owns them from now on."""
         with self.talk(), self._lock:
             self.is_ended = self._released = True
             return self._client, self._pidfd
@@ -131,34 +123,15 @@ def kill_group(pid: int, pidfd: int) -> None:
     kill(pidfd)
 
 
-class AdoptedFork:
+class AdoptedFork(OtherProcess):
     """The process of a fork that replaced the tool; only its agent reports its exit status.
 
-    Args:
-        pid: the number of the process, which leads a process group.
-        pidfd: a file descriptor of the process; ``end`` closes it.
+    It leads a process group.
     """
 
-    def __init__(self, pid: int, pidfd: int) -> None:
-        self.pid = pid
-        self.pidfd = pidfd
-        self._ended = False
-
-    def end(self, kill: bool) -> int | None:
-        """Wait for the end, bounded; see ``ToolProcess``."""
-        if self._ended:
-            return None
-        self._ended = True
+    def _wait(self, kill: bool) -> None:
         if not wait_for_end(self.pidfd, 0 if kill else _KILL_SECONDS):
             kill_group(self.pid, self.pidfd)
-        status = exit_status(self.pid, self.pidfd)
-        os.close(self.pidfd)
-        return status
-
-    def give_way(self, client: Client | None) -> bool:
-        """End for another fork; see ``ToolProcess``."""
-        self.end(kill=True)
-        return False
 
 
 R = TypeVar("R", bound=protocol.Message)
@@ -176,12 +149,9 @@ _LOST_THREAD = (
 
 
 class RunLimit:
-    """The limit of a run that begins now. Processor time does not depend on the load.
+    """The limit of a run that begins now, in seconds of wall time and of processor time.
 
-    Args:
-        seconds: of wall time; None for no limit.
-        processor: seconds of processor time, of the process and its children that have ended; None
-            for no limit.
+    Processor time, of the process and its ended children, does not depend on the load.
     """
 
     def __init__(self, pid: int, seconds: float | None, processor: float | None) -> None:
@@ -204,23 +174,20 @@ class ForkedTool(Closeable):
 
     Its ``role`` decides about its output: a "replica" writes nothing, a "checkpoint" keeps the
     tool's files, a "trial" has files of its own, and the "tool" replaces the tool.
-
-    Attributes:
-        hello: the hello of its agent.
-        stop: the current stop, or the end; None before the first action, and in an automatic
-            checkpoint, which is stopped just before the event after ``event``.
-        exited: its agent's notification before a normal end, or None.
-        crashed: its agent's notification before a crash, or None.
-        difference: the first action that differed from the run, in a replay up to here, or None.
     """
 
     def __init__(
         self, forks: ForkOwner, process: ForkProcess, hello: protocol.Hello, stop: Stop | None
     ) -> None:
         self.hello = hello
+        # The current stop, or the end; None before the first action, and in an automatic
+        # checkpoint, which is stopped just before the event after ``event``.
         self.stop = stop
+        # Its agent's notification before a normal end, or None.
         self.exited: protocol.Exited | None = None
+        # Its agent's notification before a crash, or None.
         self.crashed: protocol.Crashed | None = None
+        # The first action that differed from the run, in a replay up to here, or None.
         self.difference: protocol.Difference | None = None
         self._forks = forks
         self._process = process
@@ -255,11 +222,7 @@ class ForkedTool(Closeable):
             self._forks.forget(self)
 
     def hand_over(self) -> tuple[Client, int]:
-        """Return the connection and the pidfd to a new owner; this object is closed.
-
-        Raises:
-            NotStopped: it is closed.
-        """
+        """Return the connection and the pidfd to a new owner; this object is closed."""
         with self._forks.held:
             released = self._process.release()
             self._forks.forget(self)
@@ -270,7 +233,6 @@ class ForkedTool(Closeable):
 
         Raises:
             NotStopped: the fork is closed.
-            AgentError: the agent refused.
             ToolGone: the fork ended before it replied.
             TimeoutError: there was no reply in time; the fork is closed.
         """
@@ -328,14 +290,7 @@ class ForkedTool(Closeable):
         return self._forks.make(self.request, self.stop, message)
 
     def advance(self, ordinal: int, when: Literal["before", "after"] = "before") -> Stop:
-        """Replay the run up to an action.
-
-        Args:
-            ordinal: of an action ahead.
-            when: before or after the action.
-
-        Returns:
-            The stop, at the action or at a breakpoint on the way.
+        """Replay the run up to an action, or a breakpoint on the way.
 
         Raises:
             ToolGone: the fork ended before the action.
@@ -376,7 +331,7 @@ class ForkedTool(Closeable):
             seconds: the limit for the whole run; None for no limit.
             until: where to stop before the end; None for nowhere.
             control: continue, apply or skip.
-            processor: the limit for the processor time of the run, in seconds; None for no limit.
+            processor: the limit for the processor time of the run, in seconds.
 
         Returns:
             The stop. At an exit, ``status`` is the exit status, negative for a signal, and -9 if
@@ -388,10 +343,27 @@ class ForkedTool(Closeable):
             ToolGone: another thread closed the fork.
         """
         limit = RunLimit(self._process.pid, seconds, processor)
+        return self._resume(protocol.Resume(control=control, until=until), limit)
+
+    def resume(
+        self, control: protocol.Control, count: int = 1, until: protocol.Until | None = None
+    ) -> Stop:
+        """Resume the fork, and wait for its next stop; see ``go``. A KeyboardInterrupt ends it."""
+        return self._resume(protocol.Resume(control=control, count=count, until=until))
+
+    def resume_unattended(self) -> None:
+        """Let the fork run to its end, without waiting; only close it afterwards."""
         with self._forks.held, self._process.talk() as client:
-            number = client.send(protocol.Resume(control=control, until=until))
+            client.send(protocol.Resume(control="continue"))
+
+    def _resume(self, message: protocol.Resume, limit: RunLimit | None = None) -> Stop:
+        """Resume the fork, and wait for its stop; with a limit, its end is a stop, too."""
+        with self._forks.held, self._process.talk() as client:
+            number = client.send(message)
             try:
-                stop = self._receive_stop(client, number, to_end=True, limit=limit)
+                stop = self._receive_stop(client, number, limit)
+                if stop is None and limit is None:
+                    raise self._ended_early()
                 self.stop = stop or self._wait_for_exit()
             except AgentError:
                 raise  # still at the same stop
@@ -400,44 +372,11 @@ class ForkedTool(Closeable):
                 raise
             return self.stop
 
-    def resume(
-        self, control: protocol.Control, count: int = 1, until: protocol.Until | None = None
-    ) -> Stop:
-        """Resume the fork, and wait for its next stop; a KeyboardInterrupt ends the fork.
-
-        Raises:
-            NotStopped, AgentError: see ``request``.
-            ToolGone: the fork ended before it stopped.
-        """
-        return self._resume(protocol.Resume(control=control, count=count, until=until))
-
-    def resume_unattended(self) -> None:
-        """Let the fork run to its end, without waiting; only close it afterwards."""
-        with self._forks.held, self._process.talk() as client:
-            client.send(protocol.Resume(control="continue"))
-
-    def _resume(self, message: protocol.Resume) -> Stop:
-        with self._forks.held, self._process.talk() as client:
-            number = client.send(message)
-            try:
-                stop = self._receive_stop(client, number)
-                if stop is None:
-                    raise self._ended_early()
-            except AgentError:
-                raise  # still at the same stop
-            except BaseException:
-                self.close()
-                raise
-            self.stop = stop
-            return stop
-
-    def _receive_stop(
-        self, client: Client, number: int, to_end: bool = False, limit: RunLimit | None = None
-    ) -> Stop | None:
+    def _receive_stop(self, client: Client, number: int, limit: RunLimit | None) -> Stop | None:
         """Receive messages after a resume, up to the stop.
 
         Returns:
-            The stop; None when the connection ends or, unless ``to_end``, the tool is at its end.
+            The stop; None when the connection ends or, without a limit, the tool is at its end.
         """
         try:
             while True:
@@ -451,18 +390,13 @@ class ForkedTool(Closeable):
                     self.crashed = None  # the tool has recovered
                     return stop_of(message)
                 self._record_end(message)
-                if self.exited is not None and not to_end:
+                if self.exited is not None and limit is None:
                     return None
         except ConnectionEnded:
             return None
 
     def _receive(self, client: Client, limit: RunLimit | None) -> protocol.Incoming:
-        """Wait for the next message.
-
-        Raises:
-            TimeoutError: the limit is exceeded.
-            ToolGone: there is no limit, and the fork waits for a thread that it does not have.
-        """
+        """Wait for the next message within a limit; without one, not for a missing thread."""
         wait = ThreadWait()
         while True:
             left = None if limit is None else limit.left()
@@ -534,12 +468,7 @@ class ForkOwner:
         stop: Stop | None = None,
         message: protocol.Fork = _REPLICA,
     ) -> ForkedTool:
-        """Make a fork.
-
-        Args:
-            ask: sends a request to the process to fork.
-            stop: the stop of that process; None before the first action.
-            message: the request; its socket is chosen here.
+        """Make a fork of a process at a stop, None before the first action, which ``ask`` asks.
 
         Raises:
             AgentError: the agent refused.
@@ -558,11 +487,9 @@ class ForkOwner:
             raise
 
     def accept_all(self, listener: Listener) -> list[ForkedTool]:
-        """Accept the automatic checkpoints that have connected, without waiting for more.
+        """Accept the automatic checkpoints that have connected, in that order, without waiting.
 
-        Returns:
-            The checkpoints in the order of their connections; without those that have ended,
-            that sent no hello, or that belong to another user.
+        Those that have ended, sent no hello, or belong to another user are left out.
         """
         with self.held:
             while True:
@@ -587,11 +514,7 @@ class ForkOwner:
             self._alive.discard(fork)
 
     def follow(self, files: list[str]) -> None:
-        """Have the frozen forks use output files that the tool has made again.
-
-        Args:
-            files: absolute paths.
-        """
+        """Have the frozen forks use output files, absolute paths, that the tool has made again."""
         with self._lock:
             frozen = [one for one in self._alive if one.role == "checkpoint"]
         for one in frozen:

@@ -38,19 +38,12 @@ _STUCK_BESIDE_LIMIT = 600
 
 
 class ProcessStatus(msgspec.Struct, kw_only=True, frozen=True):
-    """The status of a process.
+    """The status of a process."""
 
-    Attributes:
-        pid: of the process.
-        halted: why the process cannot run, such as "stopped by a signal"; None if it can.
-        threads: the number of its threads.
-        tracer: the pid of the debugger that is attached, or 0.
-    """
-
-    pid: int
-    halted: str | None
-    threads: int
-    tracer: int
+    pid: int  # of the process
+    halted: str | None  # why the process cannot run, such as "stopped by a signal"; None if it can
+    threads: int  # the number of its threads
+    tracer: int  # the pid of the debugger that is attached, or 0
 
 
 def process_status(pid: int) -> ProcessStatus | None:
@@ -83,13 +76,9 @@ def command_of(pid: int) -> list[str]:
 
 
 def exit_status(pid: int, pidfd: int) -> int | None:
-    """Return the exit status of an ended process, whoever waits for it.
+    """Return the exit status of an ended process, whoever waits for it, negative for a signal.
 
-    Args:
-        pidfd: a file descriptor of it, opened before its end.
-
-    Returns:
-        The status, negative for a signal; None where the system does not tell.
+    The pidfd was opened before its end. None where the system does not tell.
     """
     # The parent may wait for it between the two looks.
     status = _status_of_zombie(pid)
@@ -216,30 +205,26 @@ def mapped_files(pid: int) -> list[Path]:
 
 def shared_outputs(pid: int) -> list[int]:
     """Return which of stdout and stderr of a process are files that its parent has open, too."""
-    ours, theirs = _open_files(pid), _open_files(next(ancestors_of(pid), 0))
-    return [number for number in (1, 2) if number in ours and ours[number] in theirs.values()]
+    ours, theirs = open_files(pid), open_files(next(ancestors_of(pid), 0)).values()
+    outputs = [number for number in (1, 2) if number in ours]
+    return [one for one in outputs if any(os.path.samestat(ours[one], each) for each in theirs)]
 
 
-def _open_files(pid: int) -> dict[int, tuple[int, int]]:
-    found: dict[int, tuple[int, int]] = {}
+def open_files(pid: int) -> dict[int, os.stat_result]:
+    """Return the open files of a process by descriptor; none if it has ended."""
+    found: dict[int, os.stat_result] = {}
     with contextlib.suppress(OSError):
         for entry in Path(f"/proc/{pid}/fd").iterdir():
             with contextlib.suppress(OSError):
-                status = entry.stat()
-                found[int(entry.name)] = status.st_dev, status.st_ino
+                found[int(entry.name)] = entry.stat()
     return found
 
 
 class Work(NamedTuple):
-    """The work of a process and its descendants, to be compared with that of a moment later.
+    """The work of a process and its descendants, to be compared with that of a moment later."""
 
-    Args:
-        times: the processor time of each process, by pid, in the system's ticks.
-        is_running: whether one of their threads runs, or waits for a disk.
-    """
-
-    times: dict[int, int]
-    is_running: bool
+    times: dict[int, int]  # the processor time of each process, by pid, in the system's ticks
+    is_running: bool  # whether one of their threads runs, or waits for a disk
 
 
 def ancestors_of(pid: int) -> Iterator[int]:

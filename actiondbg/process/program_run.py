@@ -21,13 +21,19 @@ from actiondbg.process.process_status import (
     Work,
     ancestors_of,
     command_of,
-    exit_status,
+    open_files,
     process_status,
     shared_outputs,
     work_of,
 )
 from actiondbg.process.stop import Stop
-from actiondbg.process.tool_process import Listener, Process, ToolProcess, peer_of
+from actiondbg.process.tool_process import (
+    Listener,
+    OtherProcess,
+    Process,
+    ToolProcess,
+    peer_of,
+)
 from actiondbg.protocol.client import Client, encode_request
 from actiondbg.support.counts import plural
 from actiondbg.support.interrupts import HeldInterrupts, wait_for_end
@@ -44,13 +50,9 @@ _CHILD_SAMPLES = 2
 
 
 class StandIn:
-    """A stopped process whose place a fork has taken.
+    """A stopped process whose place a fork has taken; it owns the connection and the pidfd.
 
     Its parent, such as a shell, waits for it: it ends as the fork has ended, and not before.
-
-    Args:
-        client: the connection to its agent; owned by this object.
-        pidfd: a file descriptor of the process; owned likewise.
     """
 
     def __init__(self, client: Client, pidfd: int) -> None:
@@ -69,26 +71,17 @@ class StandIn:
         os.close(self._pidfd)
 
 
-class Descendant:
-    """A process that a program has started."""
+class Descendant(OtherProcess):
+    """A process that a program has started; the whole program is killed with it."""
 
     def __init__(self, program: ProgramRun, pid: int) -> None:
-        self.pid = pid
-        self.pidfd = open_pidfd(pid)
+        super().__init__(pid, open_pidfd(pid))
         self._program = program
-        self._is_open = True
 
-    def end(self, kill: bool) -> int | None:
-        """Wait for the end, bounded; see ``ToolProcess``. The whole program is killed with it."""
-        if not self._is_open:
-            return None
-        self._is_open = False
+    def _wait(self, kill: bool) -> None:
         if kill:
             self._program.end(kill=True)
         wait_for_end(self.pidfd, _END_SECONDS)
-        status = exit_status(self.pid, self.pidfd)
-        os.close(self.pidfd)
-        return status
 
     def leave(self) -> None:
         """Let it go on, as another program."""
@@ -122,11 +115,7 @@ class Suspended(Protocol):
 
 
 class OtherTurn(Exception):
-    """Another process of the program has its turn, while the followed one runs.
-
-    Args:
-        suspended: the run of that process; None for one that has just connected.
-    """
+    """Another process has its turn while the followed one runs; None if it has just connected."""
 
     def __init__(self, suspended: Suspended | None) -> None:
         super().__init__()
@@ -135,26 +124,20 @@ class OtherTurn(Exception):
 
 @dataclass
 class FollowedProcess:
-    """A process of a program that was or is debugged.
+    """A process of a program that was or is debugged."""
 
-    Attributes:
-        name: p0, p1... in the order in which they were followed.
-        pid: the number of the process.
-        command: its command line.
-        state: whether it is the current one, or has ended.
-        status: its exit status, negative for a signal; None while it is alive, or if unknown.
-        actions: the number of its actions so far; None while it runs, or if unknown.
-    """
-
+    # p0, p1... in the order in which they were followed.
     name: str
-    pid: int
-    command: list[str]
-    state: Literal["alive", "exited"] = "alive"
+    pid: int  # the number of the process
+    command: list[str]  # its command line
+    state: Literal["alive", "exited"] = "alive"  # whether it is the current one, or has ended
+    # Its exit status, negative for a signal; None while it is alive, or if unknown.
     status: int | None = None
+    # The number of its actions so far; None while it runs, or if unknown.
     actions: int | None = None
 
 
-class ProgramRun:
+class ProgramRun(ToolProcess):
     """A started program, until one of its processes connects: then that is the tool.
 
     Args:
@@ -164,12 +147,8 @@ class ProgramRun:
         follow: the glob of the processes to debug; None for all.
 
     Attributes:
-        processes: those that were followed, in their order.
-        current: the one that is debugged; None before the first.
         is_tool: whether that is the program itself.
         shared: which of stdout and stderr it shares with the process that has started it.
-        suspended: the runs of other processes that were followed and have not ended, the newest
-            last.
     """
 
     def __init__(
@@ -178,8 +157,10 @@ class ProgramRun:
         self.pid = process.pid
         self.pidfd = process.pidfd
         self.listener = listener
-        self.processes: list[FollowedProcess] = []
+        self.processes: list[FollowedProcess] = []  # those that were followed, in their order
+        # The one that is debugged; None before the first.
         self.current: FollowedProcess | None = None
+        # The runs of other processes that were followed and have not ended, the newest last.
         self.suspended: list[Suspended] = []
         self._process = process
         self._seen = seen
@@ -297,12 +278,7 @@ class ProgramRun:
         return self.current is not None and self._seen.has_become_another(self.current.pid)
 
     def note_end(self, status: int | None, actions: int | None) -> None:
-        """Record the end of the followed process, which may be the whole program.
-
-        Args:
-            status: as in ``FollowedProcess``; None if it became another program.
-            actions: likewise.
-        """
+        """Record the end of the followed process; no status if it became another program."""
         if self.is_tool and self.is_waiting:
             self.go_on(status)
             self.end(kill=False)
@@ -380,11 +356,7 @@ class ProgramRun:
             self._stand_ins[self.current.name] = stand_in
 
     def go_on(self, status: int | None) -> None:
-        """Let the program go on after the end of the followed process, a fork.
-
-        Args:
-            status: the exit status of the fork, negative for a signal.
-        """
+        """Let the program go on after the end of the followed process, a fork with a status."""
         if self.current is not None and self.current.name in self._stand_ins:
             self._stand_ins.pop(self.current.name).end(status or 0)
 
@@ -413,23 +385,18 @@ def awaited_files(pid: int, *, standard: bool = False) -> set[tuple[int, int]]:
     """Return the files of a process whose closing others may wait for, by device and inode.
 
     These are pipes, FIFOs, and files with a lock that a fork shares.
-
-    Args:
-        standard: only its standard streams.
     """
     found: set[tuple[int, int]] = set()
-    with contextlib.suppress(OSError):
-        for descriptor in Path(f"/proc/{pid}/fd").iterdir():
-            if standard and descriptor.name not in ("0", "1", "2"):
-                continue
-            with contextlib.suppress(OSError):
-                file = descriptor.stat()
-                if stat.S_ISFIFO(file.st_mode) or _is_locked(pid, descriptor.name):
-                    found.add((file.st_dev, file.st_ino))
+    for descriptor, file in open_files(pid).items():
+        if standard and descriptor > 2:
+            continue
+        with contextlib.suppress(OSError):
+            if stat.S_ISFIFO(file.st_mode) or _is_locked(pid, descriptor):
+                found.add((file.st_dev, file.st_ino))
     return found
 
 
-def _is_locked(pid: int, descriptor: str) -> bool:
+def _is_locked(pid: int, descriptor: int) -> bool:
     """Whether an open file has a lock of flock(2), or one of its description; see proc(5)."""
     lines = Path(f"/proc/{pid}/fdinfo/{descriptor}").read_text().splitlines()
     return any(line.startswith("lock:") and ("FLOCK" in line or "OFDLCK" in line) for line in lines)
@@ -438,23 +405,12 @@ def _is_locked(pid: int, descriptor: str) -> bool:
 # --- programs that wait for a front end: actiondbg.attach(wait=True) in them ---
 
 
-class WaitingProcess:
-    """The process of a program that outlives the front end."""
+class WaitingProcess(OtherProcess):
+    """The process of a program that outlives the front end: it is not killed, but runs on."""
 
-    def __init__(self, pid: int, pidfd: int) -> None:
-        self.pid = pid
-        self.pidfd = pidfd
-        self._is_open = True
-
-    def end(self, kill: bool) -> int | None:
-        """Wait for the end, bounded; the process is not killed, but goes on by itself."""
-        if not self._is_open:
-            return None
-        self._is_open = False
-        has_ended = not kill and wait_for_end(self.pidfd, _END_SECONDS)
-        status = exit_status(self.pid, self.pidfd) if has_ended else None
-        os.close(self.pidfd)
-        return status
+    def _wait(self, kill: bool) -> None:
+        if not kill:
+            wait_for_end(self.pidfd, _END_SECONDS)
 
     def give_way(self, client: Client | None) -> bool:
         """Refuse it: a program that outlives the front end is not replaced."""
@@ -502,11 +458,7 @@ class WaitingProgram(Program):
         """Do nothing: the program has loaded its agent itself."""
 
     def begin(self, listener: Listener) -> WaitingProcess:
-        """Have the program connect to a listener when it makes its next MLIR context.
-
-        Raises:
-            LaunchError: it was connected before, or has ended.
-        """
+        """Have the program connect to a listener when it makes its next MLIR context, but once."""
         if self._begun:
             raise LaunchError(
                 "A program that waited cannot be started again: run it anew, and connect to it."

@@ -37,19 +37,12 @@ _CRASH = re.compile(
 
 
 class CrashCause(NamedTuple):
-    """The cause of a crash.
+    """The cause of a crash."""
 
-    Attributes:
-        signal: the name of the signal, such as SIGABRT.
-        what: the failed assertion or the tool's message, without the final dot; "" if unknown.
-        place: FILE:LINE in the source of the tool, or None.
-        function: the function of an assertion, or None.
-    """
-
-    signal: str
-    what: str
-    place: str | None = None
-    function: str | None = None
+    signal: str  # the name of the signal, such as SIGABRT
+    what: str  # the failed assertion or the tool's message, without the final dot; "" if unknown
+    place: str | None = None  # FILE:LINE in the source of the tool, or None
+    function: str | None = None  # the function of an assertion, or None
 
 
 def crash_cause(signal: str, text: str | None) -> CrashCause:
@@ -71,11 +64,7 @@ def parse_crash(message: str) -> CrashCause | None:
 
 
 def function_name(signature: str) -> str:
-    """Return the qualified name in a signature, without its types.
-
-    Args:
-        signature: as the compiler writes it into an assertion, such as "bool A::f(int) const".
-    """
+    """Return the qualified name in a signature of an assertion, such as "bool A::f(int) const"."""
     text = signature.replace("(anonymous namespace)", "{anonymous}")
     text = re.sub(r" \[with .*\]$", "", text)
     depth, begin = 0, 0
@@ -196,11 +185,7 @@ def not_ended(ordinal: int, stop: Stop | None) -> UsageError:
 
 
 def ended_action(stop: Stop | None, what: Literal["tool", "recording"]) -> int:
-    """Return the ordinal of the action that a session is stopped after.
-
-    Raises:
-        UsageError: it is stopped elsewhere.
-    """
+    """Return the ordinal of the action that a session is stopped after, or raise UsageError."""
     if stop is not None and stop.when == "after" and stop.ordinal:
         return stop.ordinal
     if stop is not None and stop.when != "exit" and stop.is_crash:
@@ -239,14 +224,7 @@ def exit_of(
     exited: protocol.Exited | None,
     crashed: protocol.Crashed | None,
 ) -> Stop:
-    """Return the stop at the tool's end.
-
-    Args:
-        status: the exit status, negative for a signal.
-        attached: whether the agent had sent hello.
-        exited: the agent's notification before a normal end, or None.
-        crashed: the agent's notification before a crash, or None.
-    """
+    """Return the stop at the tool's end, by the agent's notifications before it, if any."""
     last = crashed or exited
     stop = _exit_of(status, attached, exited, crashed)
     if last is None:

@@ -14,18 +14,12 @@ Redirection: TypeAlias = str | os.PathLike[str] | int | IO[str] | IO[bytes] | No
 
 
 class Streams(NamedTuple):
-    """The redirections of the standard streams.
+    """The redirections of the standard streams."""
 
-    Args:
-        stdin: a path, a file or its descriptor, ``"inherit"`` for ours; None for the default of
-            the caller.
-        stdout: as ``stdin``.
-        stderr: as ``stdin``.
-    """
-
+    # A path, a file or its descriptor, ``"inherit"`` for ours; None for the default of the caller.
     stdin: Redirection = None
-    stdout: Redirection = None
-    stderr: Redirection = None
+    stdout: Redirection = None  # as ``stdin``
+    stderr: Redirection = None  # as ``stdin``
 
     @contextlib.contextmanager
     def opened(self) -> Generator[tuple[OpenedStream, OpenedStream, OpenedStream]]:

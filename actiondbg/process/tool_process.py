@@ -10,12 +10,14 @@ import socket
 import struct
 import sys
 import threading
+from abc import abstractmethod
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from actiondbg import protocol
 from actiondbg.errors import ProtocolError
+from actiondbg.process.process_status import exit_status
 from actiondbg.process.streams import Redirection, Streams
 from actiondbg.protocol.client import Client
 from actiondbg.support.interrupts import HeldInterrupts, Watch, wait_for_end
@@ -26,25 +28,18 @@ from actiondbg.tool.seen_programs import SeenPrograms
 
 @dataclass
 class LaunchOptions:
-    """The settings that the agent gets after its hello.
+    """The settings that the agent gets after its hello."""
 
-    Attributes:
-        resume: the control with which the tool resumes.
-        breakpoints: set before the tool resumes.
-        options: verification and counting.
-        skips: the actions to skip; None for none.
-        milliseconds: the run time between two automatic checkpoints; 0 for none.
-        megabytes: the limit for their memory.
-    """
-
-    resume: protocol.Resume
+    resume: protocol.Resume  # the control with which the tool resumes
+    # Set before the tool resumes.
     breakpoints: list[protocol.WireBreakpoint] = field(
         default_factory=list[protocol.WireBreakpoint]
     )
+    # Verification and counting.
     options: protocol.SetOptions = field(default_factory=protocol.SetOptions)
-    skips: protocol.SetSkips | None = None
-    milliseconds: int = 0
-    megabytes: int = 0
+    skips: protocol.SetSkips | None = None  # the actions to skip; None for none
+    milliseconds: int = 0  # the run time between two automatic checkpoints; 0 for none
+    megabytes: int = 0  # the limit for their memory
 
 
 _END_SECONDS = 5.0  # from the end of the connection to the end of the tool
@@ -63,12 +58,7 @@ class Listener:
     def accept(
         self, process: int, held: HeldInterrupts, seconds: float | None = None
     ) -> socket.socket | None:
-        """Wait for the agent.
-
-        Args:
-            process: the pidfd of the expected process.
-            held: admits interrupts during the wait.
-            seconds: to wait at most; None for no limit.
+        """Wait for the agent in the process of a pidfd, at most some seconds.
 
         Returns:
             The connection; None when the process has ended without one.
@@ -82,11 +72,7 @@ class Listener:
         return self._accept()
 
     def accept_pending(self) -> socket.socket | None:
-        """Accept a pending connection without waiting; return None when there is none.
-
-        Raises:
-            ProtocolError: a process of another user connected.
-        """
+        """Accept a pending connection without waiting, None for none; see ``accept``."""
         poll = select.poll()  # select(2) is limited to descriptors below 1024
         poll.register(self._socket, select.POLLIN)
         return self._accept() if poll.poll(0) else None
@@ -119,11 +105,8 @@ def peer_of(connection: socket.socket) -> tuple[int, int]:
 class ToolProcess(Protocol):
     """The current process of a run: one that was started, or a fork."""
 
-    @property
-    def pid(self) -> int: ...
-
-    @property
-    def pidfd(self) -> int: ...
+    pid: int
+    pidfd: int
 
     def end(self, kill: bool) -> int | None:
         """Wait for the end, bounded.
@@ -145,10 +128,33 @@ class ToolProcess(Protocol):
         Returns:
             Whether it stays, and keeps the connection.
         """
-        ...
+        self.end(kill=True)
+        return False
 
 
-class Process:
+class OtherProcess(ToolProcess):
+    """A process that is not our child, by a pidfd of it, which ``end`` closes."""
+
+    def __init__(self, pid: int, pidfd: int) -> None:
+        self.pid = pid
+        self.pidfd = pidfd
+        self._is_open = True
+
+    def end(self, kill: bool) -> int | None:
+        if not self._is_open:
+            return None
+        self._is_open = False
+        self._wait(kill)
+        status = exit_status(self.pid, self.pidfd)
+        os.close(self.pidfd)
+        return status
+
+    @abstractmethod
+    def _wait(self, kill: bool) -> None:
+        """Wait for the end, bounded, or kill the process at once."""
+
+
+class Process(ToolProcess):
     """The tool's process, which leads a process group: Ctrl-C does not reach it."""
 
     def __init__(self, started: StartedProgram) -> None:
@@ -161,11 +167,6 @@ class Process:
             self._kill()
             self._popen.wait()
             raise
-
-    def give_way(self, client: Client | None) -> bool:
-        """End for a fork; see ``ToolProcess``."""
-        self.end(kill=True)
-        return False
 
     def end(self, kill: bool) -> int:
         """Wait for the end, bounded, and reap; see ``ToolProcess``."""

@@ -14,17 +14,11 @@ from actiondbg.protocol.notifications import Hello
 
 
 class Capability(NamedTuple):
-    """A capability.
+    """What an agent may be able to do."""
 
-    Args:
-        name: in hello.
-        verb: what an agent can do with it.
-        commands: some commands of the shell or the command line that need it.
-    """
-
-    name: str
-    verb: str
-    commands: tuple[str, ...]
+    name: str  # in hello
+    verb: str  # what an agent can do with it
+    commands: tuple[str, ...]  # some commands of the shell or the command line that need it
 
 
 CAPABILITIES: dict[str, Capability] = {
@@ -55,29 +49,23 @@ CAPABILITIES: dict[str, Capability] = {
 }
 # Lost when a second thread runs an action.
 OF_ONE_THREAD = ("fork", "ordinals-stable")
-_OF_METHODS = {
-    messages.GetCursor.method: "cursor",
-    messages.MoveCursor.method: "cursor",
-    messages.GetLinks.method: "cursor",
-    messages.GetExcerpt.method: "cursor",
-    messages.CountOperations.method: "cursor",
-    messages.Print.method: "print",
-    messages.WriteValueNames.method: "values",
-    messages.FindNamed.method: "values",
-    messages.GetChanges.method: "changes",
-    messages.GetStatistics.method: "statistics",
-    messages.Fork.method: "fork",
-    messages.SetPlan.method: "skip",
-    messages.GetSkips.method: "skip",
-    messages.TryPass.method: "edit",
-    messages.GetPasses.method: "edit",
-    messages.SetAlternative.method: "alternatives",
-    messages.RunAround.method: "alternatives",
-    messages.GetCensus.method: "alternatives",
-    messages.OpenLegalizations.method: "legalizations",
-    messages.OpenRecording.method: "lineage",
-    messages.RecordStage.method: "lineage",
+_REQUESTS: dict[str, tuple[type[messages.Request[Any]], ...]] = {
+    "cursor": (
+        *(messages.GetCursor, messages.MoveCursor, messages.GetLinks),
+        *(messages.GetExcerpt, messages.CountOperations),
+    ),
+    "print": (messages.Print,),
+    "values": (messages.WriteValueNames, messages.FindNamed),
+    "changes": (messages.GetChanges,),
+    "statistics": (messages.GetStatistics,),
+    "fork": (messages.Fork,),
+    "skip": (messages.SetPlan, messages.GetSkips),
+    "edit": (messages.TryPass, messages.GetPasses),
+    "alternatives": (messages.SetAlternative, messages.RunAround, messages.GetCensus),
+    "legalizations": (messages.OpenLegalizations,),
+    "lineage": (messages.OpenRecording, messages.RecordStage),
 }
+_OF_REQUEST = {kind: name for name, kinds in _REQUESTS.items() for kind in kinds}
 
 
 def check_capabilities(hello: Hello, message: messages.Request[Any]) -> None:
@@ -106,9 +94,8 @@ def missing_reason(hello: Hello, name: str) -> str:
 
 
 def _needed(message: messages.Request[Any]) -> Iterator[str]:
-    of_method = _OF_METHODS.get(message.method)
-    if of_method is not None:
-        yield of_method
+    if (name := _OF_REQUEST.get(type(message))) is not None:
+        yield name
     match message:
         case messages.Resume(control="skip"):
             yield "skip"

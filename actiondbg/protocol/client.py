@@ -23,11 +23,7 @@ _envelopes = msgspec.json.Decoder(protocol.Incoming)
 
 
 class ConnectionEnded(Exception):
-    """The agent's side of the socket is closed.
-
-    Args:
-        rest: the beginning of a truncated message, or empty.
-    """
+    """The agent's side of the socket is closed; ``rest`` begins a truncated message."""
 
     def __init__(self, rest: bytes = b"") -> None:
         super().__init__("the connection ended")
@@ -159,14 +155,7 @@ class Client:
         self._send(encode_request(message, None))
 
     def request(self, message: protocol.Request[R], seconds: float | None = None) -> R:
-        """Send a request and wait for the response.
-
-        Args:
-            message: the request.
-            seconds: to wait at most; None for no limit.
-
-        Returns:
-            The result.
+        """Send a request and wait for the result, at most some seconds.
 
         Raises:
             AgentError: the agent refused.
@@ -200,10 +189,7 @@ class Client:
         return True
 
     def receive(self, seconds: float | None = None) -> protocol.Incoming:
-        """Wait for the next message.
-
-        Args:
-            seconds: to wait at most; None for no limit.
+        """Wait for the next message, at most some seconds.
 
         Raises:
             ProtocolError: a line is too long, or is not a message.
@@ -224,11 +210,7 @@ class Client:
         return True
 
     def lose(self, missing: dict[str, str]) -> protocol.Hello:
-        """Remove capabilities for the rest of the run, with the reasons.
-
-        Raises:
-            ProtocolError: there was no hello.
-        """
+        """Remove capabilities for the rest of the run, with the reasons."""
         self._lost |= missing
         return self._with_capabilities(self._known_hello.capabilities, self._known_hello.missing)
 

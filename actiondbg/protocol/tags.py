@@ -22,11 +22,7 @@ TAG_OF_KIND: dict[TagKind, str] = {"pattern": PATTERN_TAG, "pass": PASS_TAG, "fo
 
 
 def tag_of_kind(kind: str) -> str:
-    """Return the tag of a kind.
-
-    Raises:
-        UsageError: there is no such kind.
-    """
+    """Return the tag of a kind; raises UsageError if there is no such kind."""
     if kind not in TAG_OF_KIND:
         raise UsageError(f"There is no kind {kind!r}: the kinds are {', '.join(TAG_OF_KIND)}.")
     return TAG_OF_KIND[kind]

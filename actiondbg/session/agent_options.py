@@ -13,12 +13,7 @@ _NO_CHECKPOINTS = protocol.CheckpointOptions(socket="", milliseconds=0, megabyte
 
 
 class Setting:
-    """A setting of the agent, which a stopped tool gets at once when it changes.
-
-    Args:
-        field: its name in ``SetOptions``.
-        default: before it is changed.
-    """
+    """A setting of the agent, a field of ``SetOptions``; a stopped tool gets a change at once."""
 
     def __init__(self, field: str, default: bool) -> None:
         self.field = field

@@ -13,11 +13,11 @@ from actiondbg import protocol
 from actiondbg.breakpoints.breakpoint import Breakpoint, BreakpointTable, breakpoint_script
 from actiondbg.breakpoints.resolution import Vocabulary, resolve_spec
 from actiondbg.breakpoints.targets import Target, catch_spec, parse_catch, parse_target, watch_spec
-from actiondbg.errors import AgentError, FileNotWritten, ToolGone, UsageError
+from actiondbg.errors import AgentError, ToolGone, UsageError
 from actiondbg.process.stop import Stop
 from actiondbg.session.executions import Executions
 from actiondbg.session.inspection.cursor import Cursor
-from actiondbg.support.atomic_write import write_whole
+from actiondbg.support.atomic_write import write_whole, written_for_user
 
 
 class BreakpointHost(Protocol):
@@ -29,11 +29,9 @@ class BreakpointHost(Protocol):
 
     def check_watch(self, target: Target) -> None:
         """Raise UsageError if the host cannot watch such a target."""
-        ...
 
     def check_catch(self, kind: str) -> None:
         """Raise UsageError if the host cannot catch such an event."""
-        ...
 
     def send(self) -> None:
         """Send the breakpoints at a stop; otherwise the next start sends them."""
@@ -227,13 +225,8 @@ class BreakpointList:
         Raises:
             FileNotWritten: the file cannot be written.
         """
-        try:
+        with written_for_user("The breakpoints", path):
             write_whole(path, breakpoint_script(self.all()).encode())
-        except OSError as error:
-            raise FileNotWritten(
-                f"The breakpoints cannot be written to {os.fspath(path)!r} ({error.strerror}): "
-                "name another file."
-            ) from error
 
     def _add(self, new: Breakpoint) -> Breakpoint:
         self._host.check_changeable()
@@ -258,36 +251,23 @@ Contribution = Callable[[], list[protocol.WireBreakpoint]]
 _OWN_REASONS = ("verify", "interrupt", "crash")
 
 
-class AgentBreakpoints:
-    """Sends breakpoints to the agent, and reads its hit counts (``BreakpointHost``).
-
-    Attributes:
-        barriers: what gives further breakpoints to send.
-        observers: likewise, but not during time travel.
-    """
+class AgentBreakpoints(BreakpointHost):
+    """Sends breakpoints to the agent, and reads its hit counts."""
 
     def __init__(self, table: BreakpointTable, executions: Executions) -> None:
         self.table = table
         self._executions = executions
-        self.barriers: list[Contribution] = []
-        self.observers: list[Contribution] = []
+        self.barriers: list[Contribution] = []  # what gives further breakpoints to send
+        self.observers: list[Contribution] = []  # likewise, but not during time travel
         self._is_counted = True
         self._is_quiet = False
 
     # --- BreakpointHost ---
 
     def check_changeable(self) -> None:
-        """Raise NotStopped while the tool runs."""
         self._executions.check_idle("breakpoints")
 
-    def check_watch(self, target: Target) -> None:
-        """Accept every target."""
-
-    def check_catch(self, kind: str) -> None:
-        """Accept every event."""
-
     def send(self) -> None:
-        """Send all breakpoints to a stopped agent; otherwise the next start sends them."""
         if self._executions.state != "stopped":
             return
         # The agent restarts its ignore counts with the new list.
@@ -295,7 +275,6 @@ class AgentBreakpoints:
         self._executions.ask(protocol.SetBreakpoints(breakpoints=self.all()))
 
     def count_hits(self, *, again: bool = False) -> None:
-        """Update the hit counts; ``again``: even if they were updated at this stop."""
         execution = self._executions.current
         if execution is None or execution.state == "running":
             return

@@ -10,7 +10,6 @@ from actiondbg.process.stop import Stop
 from actiondbg.session.executions import Executions, StopUpdates
 from actiondbg.session.observers import Goal, ObserverList, goal_breakpoint
 from actiondbg.session.skip_plan import SkipPlan
-from actiondbg.session.time_travel.tool_replacement import ToolReplacement
 from actiondbg.support.counts import check_count
 
 
@@ -27,13 +26,11 @@ class ToolControl:
         updates: StopUpdates,
         skips: SkipPlan,
         observers: ObserverList,
-        replacement: ToolReplacement,
     ) -> None:
         self._executions = executions
         self._updates = updates
         self._skips = skips
         self._observers = observers
-        self._replacement = replacement
 
     def wait(self) -> Stop:
         """Wait for the next stop; return the current one if the tool is stopped."""
@@ -43,16 +40,7 @@ class ToolControl:
     def resume(
         self, control: protocol.Control, count: int = 1, until: protocol.Until | None = None
     ) -> Stop:
-        """Resume the tool.
-
-        Args:
-            control: the user's answer to the stop.
-            count: the number of stops to make, from 1; the last one is returned.
-            until: another stop beside breakpoints.
-
-        Raises:
-            ControlRefused: the control is impossible at this stop.
-        """
+        """Resume the tool up to the ``count``-th stop; raises ControlRefused if it cannot."""
         self._observers.check_resumable()
         self._skips.locate()
         watched = self._observers.is_active
@@ -75,11 +63,7 @@ class ToolControl:
         return stop
 
     def skip_and_step(self) -> Stop:
-        """Skip the action of the stop, and stop at the very next event.
-
-        Raises:
-            ControlRefused: the tool is not stopped before an action.
-        """
+        """Skip the action of the stop, and stop at the next event; ControlRefused elsewhere."""
         self._observers.check_resumable()
         self._skips.locate()
         stop = self._executions.need().stop
@@ -93,11 +77,7 @@ class ToolControl:
         return self._with_reason(stop, "step") if stop.reason == "until" else stop
 
     def begin(self, control: protocol.Control) -> Stop:
-        """Wait for the first stop of a started tool.
-
-        Args:
-            control: "step" to stop before the first action, "continue" to stop at a breakpoint.
-        """
+        """Wait for the first stop of a started tool: with "step" before the first action."""
         if not self._observers.is_active:
             return self.wait()
         goal = Goal(reason="start", any_event=True) if control == "step" else Goal()
@@ -177,7 +157,7 @@ class ToolControl:
         except AgentError:
             if before is not None:
                 execution.branches = before
-                self._skips.send()
+                execution.send_skips()
             raise
 
     def _record_control(self, execution: Execution, control: protocol.Control) -> Branches | None:
@@ -190,9 +170,7 @@ class ToolControl:
         if not execution.branches.decide(stop, control == "skip"):
             return None
         if execution.branches.current.number != before.current.number:
-            self._replacement.begin_branch()
             self._skips.rules.begin_branch(stop)
-        self._skips.send()
-        reached = before.current.reached
-        self._skips.replan([one.ordinal for one in before.skips() if one.event > reached])
+        execution.send_skips()
+        self._skips.replan(before.planned())
         return before

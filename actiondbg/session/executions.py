@@ -94,12 +94,7 @@ class Executions:
         return self._resources.release
 
     def need(self) -> Execution:
-        """Return the current execution.
-
-        Raises:
-            NotStopped: there is none.
-            UsageError: the session is closed.
-        """
+        """Return the current execution; raises NotStopped without one, UsageError if closed."""
         self._check_open()
         if self.current is None:
             raise NotStopped("The tool is not running: start it with run or start.")
@@ -152,11 +147,7 @@ class Executions:
         return started
 
     def follow(self, options: LaunchOptions) -> Execution | None:
-        """Wait for the next process of the program that started the ended tool; make it current.
-
-        Returns:
-            Its execution; None if the program ended first.
-        """
+        """Make the next process of the program current; return None if the program ended first."""
         ended = self.need()
         if ended.program is None:
             return None
@@ -174,12 +165,7 @@ class Executions:
         return following
 
     def turn(self, turn: OtherTurn, options: LaunchOptions) -> Execution:
-        """Make another process of the program current, while the current one runs on.
-
-        Args:
-            turn: whose turn it is.
-            options: for the agent of a process that has just connected.
-        """
+        """Make another process of the program current, while the current one runs on."""
         current = self.need()
         current.suspend(options.breakpoints)
         if turn.suspended is not None:
@@ -264,11 +250,7 @@ class Executions:
     # --- files ---
 
     def file(self, name: str) -> Path:
-        """Return the path of a file in the scratch directory.
-
-        Raises:
-            UsageError: the session is closed.
-        """
+        """Return the path of a file in the scratch directory; raises UsageError if closed."""
         self._check_open()
         return self._resources.directory() / name
 
@@ -282,15 +264,7 @@ class Executions:
         return self.file(f"print-{self._prints}")
 
     def spooled(self, name: str, where: Redirection) -> str:
-        """Return the tool's output to a stream so far.
-
-        Args:
-            name: "stdout" or "stderr".
-            where: the stream's redirection.
-
-        Raises:
-            UsageError: the stream was redirected.
-        """
+        """Return the output so far to "stdout" or "stderr"; raises UsageError if redirected."""
         if where is not None:
             raise UsageError(f"The tool's {name} is redirected: read it at its destination.")
         file = self.file(self._spool) / name

@@ -77,22 +77,17 @@ class CallbackRuns:
 
 @dataclass(frozen=True)
 class Goal:
-    """The stop that a control aims at, apart from breakpoints.
+    """The stop that a control aims at, apart from breakpoints."""
 
-    Attributes:
-        reason: the reason of that stop.
-        place: the ordinal of an action, and "before" or "after"; or None.
-        breakpoints: whose hits reach the goal too.
-        any_event: the very next event reaches the goal.
-        own_change: a hit counts only if the action itself changed the IR, not a nested one.
-    """
-
-    reason: protocol.Reason = "breakpoint"
+    reason: protocol.Reason = "breakpoint"  # the reason of that stop
+    # The ordinal of an action, and "before" or "after"; or None.
     place: tuple[int, str] | None = None
+    # Those whose hits reach the goal too.
     breakpoints: list[protocol.WireBreakpoint] = field(
         default_factory=list[protocol.WireBreakpoint]
     )
-    any_event: bool = False
+    any_event: bool = False  # the very next event reaches the goal
+    # A hit counts only if the action itself changed the IR, not a nested one.
     own_change: bool = False
 
 
@@ -102,10 +97,6 @@ class ObserverList(CallbackRuns):
     Callbacks run for each matching action that a control passes or stops at, but not for actions
     that time travel replays. A callback may inspect the session and set breakpoints, but not
     resume the tool.
-
-    Attributes:
-        passes: whether the newest stop was for observers only, and the tool has to resume.
-        has_refused: whether predicates have refused every breakpoint of the newest stop.
     """
 
     def __init__(
@@ -121,7 +112,9 @@ class ObserverList(CallbackRuns):
         self._goal = Goal()
         self._is_aiming = False
         self._fired: list[Callback] = []
+        # Whether the newest stop was for observers only, and the tool has to resume.
         self.passes = False
+        # Whether predicates have refused every breakpoint of the newest stop.
         self.has_refused = False
         self._is_deferring = False
         self._is_deferred = False

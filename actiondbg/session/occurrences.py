@@ -21,13 +21,9 @@ class SavedAction(
     frozen=True,  # pyright: ignore[reportGeneralTypeIssues]
     forbid_unknown_fields=True,
 ):
-    """An action that a file names, to be found in other runs.
+    """An action that a file names, to be found in other runs."""
 
-    Attributes:
-        nth: its number among the actions of the same identity, from 1; 0 if unknown.
-    """
-
-    nth: int = 0
+    nth: int = 0  # its number among the actions of the same identity, from 1; 0 if unknown
 
     @property
     def what(self) -> Identity:
@@ -70,11 +66,7 @@ def find_nth(fork: ForkedTool, action: SavedAction) -> Stop | None:
 
 
 def numbers_of(replay: Replay, actions: Sequence[protocol.ActionRef]) -> dict[int, int]:
-    """Return the number of each action among those of its identity, by ordinal.
-
-    Args:
-        actions: of this run, the newest last; at least one.
-    """
+    """Return the numbers of actions, the newest last, among those of their identity, by ordinal."""
     kinds = list(dict.fromkeys(identity_of(one) for one in actions))
     breakpoints = [logging(_terms(*kind), id=id) for id, kind in enumerate(kinds, 1)]
     counts = dict.fromkeys(kinds, 0)

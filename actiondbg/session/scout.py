@@ -57,11 +57,7 @@ class Scout:
             return fork.request(protocol.Backtrace()).frames
 
     def nearest(self, event: int) -> ForkedTool:
-        """Return the checkpoint with the shortest replay to an event.
-
-        Raises:
-            NoAnswer: there is no checkpoint.
-        """
+        """Return the checkpoint with the shortest replay to an event; raises NoAnswer if none."""
         execution = self._executions.need_idle()
         usable = usable_for(execution, event)
         return usable[0].tool if usable else execution.origin

@@ -36,8 +36,8 @@ from actiondbg.session.scout import Scout
 from actiondbg.session.skip_plan import SkipPlan
 from actiondbg.session.skip_rules import SkipRules
 from actiondbg.session.target import ProcessFollower, Target, processes_of
-from actiondbg.session.time_travel.time_travel import TimeTravel
-from actiondbg.session.time_travel.tool_replacement import ToolReplacement
+from actiondbg.session.time_travel import TimeTravel
+from actiondbg.session.tool_replacement import ToolReplacement
 from actiondbg.tool.program import Program
 
 if TYPE_CHECKING:
@@ -151,14 +151,13 @@ class Session(RunnableSession):
         self._scout = scout = Scout(executions, self.options)
         self.native = NativeDebugger(executions, scout)
         replacement = ToolReplacement(executions, breakpoints, self.options)
-        rules = SkipRules(executions, replacement.begin_branch, self.names)
+        rules = SkipRules(executions, replacement, self.names)
         self.skips = SkipPlan(executions, breakpoints, scout, replay, rules)
         self.edits = Edits(
             executions,
             self.cursor,
             scout,
             replay,
-            replacement,
             self.skips,
             [self.stack.reset, self.ir.reset, questions.forget, branch_names.follow],
         )
@@ -186,7 +185,7 @@ class Session(RunnableSession):
         )
         self._updates = updates
         self._follower = follower
-        self._tool = ToolControl(executions, updates, self.skips, self.observers, replacement)
+        self._tool = ToolControl(executions, updates, self.skips, self.observers)
         self.timeline = TimeTravel(
             executions,
             breakpoints,

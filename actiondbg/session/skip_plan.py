@@ -11,10 +11,10 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from actiondbg import protocol
-from actiondbg.errors import FileNotWritten, SkipMismatch, ToolGone, UsageError
+from actiondbg.errors import SkipMismatch, ToolGone, UsageError
 from actiondbg.process.checkpoints import Skipped, skipped_at
 from actiondbg.process.execution import Execution
-from actiondbg.process.stop import Stop, with_skipping
+from actiondbg.process.stop import Stop
 from actiondbg.session.breakpoints import AgentBreakpoints
 from actiondbg.session.executions import Executions
 from actiondbg.session.occurrences import (
@@ -27,7 +27,7 @@ from actiondbg.session.occurrences import (
 from actiondbg.session.past.replay import Replay
 from actiondbg.session.scout import Scout, is_planned, skip
 from actiondbg.session.skip_rules import SkipRules
-from actiondbg.support.atomic_write import write_whole
+from actiondbg.support.atomic_write import write_whole, written_for_user
 from actiondbg.support.counts import counted
 from actiondbg.support.decoders import json_bytes
 
@@ -36,17 +36,11 @@ _BARRIER = 1 << 30  # a breakpoint id above all of the user's
 
 @dataclass(frozen=True)
 class Mismatch:
-    """The end of a replay of skips, at an entry that matches no action.
+    """The end of a replay of skips, at an entry that matches no action."""
 
-    Attributes:
-        message: the error for the user.
-        entries: the entry without a match, and all later ones.
-        stop: where the tool has to stop; None for its end.
-    """
-
-    message: str
-    entries: list[SkipEntry]
-    stop: Stop | None
+    message: str  # the error for the user
+    entries: list[SkipEntry]  # the entry without a match, and all later ones
+    stop: Stop | None  # where the tool has to stop; None for its end
 
 
 class SkipPlan:
@@ -159,12 +153,6 @@ class SkipPlan:
         self.locate()
         return stop
 
-    def send(self) -> None:
-        """Send the ordinals of the timeline's skips to the agent."""
-        execution = self._executions.need()
-        skipping = execution.request(execution.branches.request())
-        execution.stop = with_skipping(execution.stop, skipping)
-
     def _barrier(self) -> list[protocol.WireBreakpoint]:
         stop = self._mismatch.stop if self._mismatch else None
         if stop is None:
@@ -216,7 +204,7 @@ class SkipPlan:
         located, mismatch = self._locate_entries(execution, entries)
         execution.branches.plan(action for action, _ in located)
         self._located, self._mismatch, self._pending = located, mismatch, []
-        self.send()
+        execution.send_skips()
         if mismatch is None:
             return
         self._breakpoints.send()
@@ -335,43 +323,26 @@ FORMAT = 2  # 1 had no ``op``, and no rules
 
 
 class Head(msgspec.Struct, kw_only=True, frozen=True):
-    """The header: the run that the skips belong to.
+    """The header: the run that the skips belong to."""
 
-    Attributes:
-        actiondbg: the type of the file.
-        format: the version of the format.
-        tool: the path of the tool.
-        argv: its command line.
-        build: the tool's build id, or None.
-    """
-
-    actiondbg: Literal["skips"] = "skips"
-    format: int = FORMAT
-    tool: str
-    argv: list[str]
-    build: str | None = None
+    actiondbg: Literal["skips"] = "skips"  # the type of the file
+    format: int = FORMAT  # the version of the format
+    tool: str  # the path of the tool
+    argv: list[str]  # its command line
+    build: str | None = None  # the tool's build id, or None
 
 
 class SkipEntry(SavedAction, kw_only=True, frozen=True):
-    """A saved skip.
-
-    Attributes:
-        control: always "skip".
-    """
+    """A saved skip."""
 
     control: Literal["skip"] = "skip"
 
 
 class RuleEntry(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    """A saved skip rule.
+    """A saved skip rule."""
 
-    Attributes:
-        rule: the SPEC of the actions to skip.
-        condition: as of a breakpoint; None for none.
-    """
-
-    rule: str
-    condition: str | None = None
+    rule: str  # the SPEC of the actions to skip
+    condition: str | None = None  # as of a breakpoint; None for none
 
 
 class SavedSkips(NamedTuple):
@@ -387,27 +358,14 @@ def write_skips(
     entries: Sequence[SkipEntry],
     rules: Sequence[RuleEntry] = (),
 ) -> None:
-    """Write a file of skips.
-
-    Raises:
-        FileNotWritten: the file cannot be written.
-    """
+    """Write a file of skips; raises FileNotWritten."""
     lines = [json_bytes(one) + b"\n" for one in (head, *entries, *rules)]
-    try:
+    with written_for_user("The skips", path):
         write_whole(path, b"".join(lines))
-    except OSError as error:
-        raise FileNotWritten(
-            f"The skips cannot be written to {os.fspath(path)!r} ({error.strerror}): name another "
-            "file."
-        ) from error
 
 
 def read_skips(path: str | os.PathLike[str]) -> SavedSkips:
-    """Read a file of skips.
-
-    Raises:
-        UsageError: the file cannot be read, or a line is invalid.
-    """
+    """Read a file of skips; raises UsageError if it cannot be read, or a line is invalid."""
     name = os.fspath(path)
     try:
         lines = Path(path).read_bytes().splitlines()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import msgspec
 
@@ -13,25 +13,20 @@ from actiondbg.breakpoints.spec import parse_spec
 from actiondbg.errors import UsageError
 from actiondbg.process.checkpoints import RuleSpan
 from actiondbg.process.execution import Execution
-from actiondbg.process.stop import Stop, with_skipping
+from actiondbg.process.stop import Stop
 from actiondbg.session.executions import Executions
+from actiondbg.session.tool_replacement import ToolReplacement
 from actiondbg.support.counts import no_such
 
 _UNKNOWN = ("hits", "outcome")  # fields of a condition without a value before an action, or a count
 
 
 class SkipRule(msgspec.Struct, kw_only=True, frozen=True):
-    """A standing rule.
+    """A standing rule."""
 
-    Attributes:
-        id: its number, from 1; numbers are not used again.
-        spec: of the actions to skip.
-        condition: as of a breakpoint; None for none.
-    """
-
-    id: int
-    spec: str
-    condition: str | None = None
+    id: int  # its number, from 1; numbers are not used again
+    spec: str  # of the actions to skip
+    condition: str | None = None  # as of a breakpoint; None for none
 
     @property
     def text(self) -> str:
@@ -49,11 +44,11 @@ class SkipRules:
     """
 
     def __init__(
-        self, executions: Executions, prepare_branch: Callable[[], None], names: Vocabulary
+        self, executions: Executions, replacement: ToolReplacement, names: Vocabulary
     ) -> None:
         self._executions = executions
         self._names = names
-        self._prepare_branch = prepare_branch
+        self._replacement = replacement
         self._all: dict[int, SkipRule] = {}
         self._newest = 0
 
@@ -116,7 +111,8 @@ class SkipRules:
         execution.branches.set_rules(self._span(event=0, ordinal=1))
 
     def begin_branch(self, stop: Stop) -> None:
-        """Record the rules on a new branch; the action of the stop is decided by the user."""
+        """Begin a new branch in the tool; the action of the stop is decided by the user."""
+        self._replacement.begin_branch()
         branches = self._executions.need().branches
         branches.set_rules(self._span(event=stop.event, ordinal=stop.ordinal + 1))
 
@@ -131,10 +127,9 @@ class SkipRules:
         first = newest.ordinal + (not is_before)
         if stop is not None and execution.branches.current.reached > stop.event:
             execution.branches.leave(stop)
-            self._prepare_branch()
+            self._replacement.begin_branch()
         execution.branches.set_rules(self._span(event=newest.event, ordinal=first))
-        skipping = execution.request(execution.branches.request())
-        execution.stop = with_skipping(execution.stop, skipping)
+        execution.send_skips()
 
     def _span(self, event: int, ordinal: int) -> RuleSpan:
         rules = [wire_rule(one.spec, one.condition) for one in self.all()]
@@ -145,8 +140,7 @@ def wire_rule(spec: str, condition: str | None) -> protocol.SkipRule:
     """Return a rule as the agent gets it.
 
     Raises:
-        UsageError: the SPEC or the condition has a syntax error, or the condition needs what is not
-            known before an action.
+        UsageError: a syntax error, or the condition needs what is not known before an action.
     """
     parsed = None if condition is None else parse_condition(condition)
     _check(parsed)

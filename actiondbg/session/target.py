@@ -175,12 +175,7 @@ class ProcessFollower:
 
 
 def end_of_program(ended: Stop, last: Execution) -> Stop:
-    """Return the end of a program, whose last process that was debugged has ended before.
-
-    Args:
-        ended: the end of that process.
-        last: its execution.
-    """
+    """Return the end of a program, after that of its last process that was debugged."""
     status = last.program.end(kill=False) if last.program else ended.status
     if status is None or status == ended.status:
         return ended

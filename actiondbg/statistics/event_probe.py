@@ -46,16 +46,11 @@ class CountingRefused(ActiondbgError):
 
 
 class ProbeResult(NamedTuple):
-    """The result of trying an event.
-
-    Args:
-        counted: the event, or its part outside the kernel; None if it cannot be counted.
-        refusal: the errno of the first attempt, 0 for success.
-    """
+    """The result of trying an event."""
 
     asked: Event
-    counted: Event | None
-    refusal: int = 0
+    counted: Event | None  # the event, or its part outside the kernel; None if it cannot be counted
+    refusal: int = 0  # the errno of the first attempt, 0 for success
 
 
 def choose(names: Iterable[str]) -> list[Event]:
@@ -80,16 +75,9 @@ def choose(names: Iterable[str]) -> list[Event]:
 
 
 def choose_available(names: Iterable[str], lister: str) -> tuple[list[Event], list[str]]:
-    """Return the events that can be counted, and sentences about the others.
+    """Return the events that can be counted, and sentences about the others; see ``choose``.
 
     If none of them can be counted, software events take their place.
-
-    Args:
-        names: as for ``choose``.
-        lister: the command whose ``--list-events`` a message names.
-
-    Raises:
-        UsageError: an event is unknown.
     """
     wanted = list(names)
     if wanted == [NONE]:

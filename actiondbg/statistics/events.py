@@ -198,19 +198,12 @@ class Code(NamedTuple):
 
 
 class Pmu(NamedTuple):
-    """The counters of a CPU.
+    """The counters of a CPU."""
 
-    Args:
-        type: the type of their events.
-        formats: the bits of each term, such as ``config:0-7,32-35``.
-        events: the terms of the events that the kernel names.
-        present: whether the machine has counters.
-    """
-
-    type: int
-    formats: Mapping[str, str]
-    events: Mapping[str, str]
-    present: bool
+    type: int  # the type of their events
+    formats: Mapping[str, str]  # the bits of each term, such as ``config:0-7,32-35``
+    events: Mapping[str, str]  # the terms of the events that the kernel names
+    present: bool  # whether the machine has counters
 
     def code(self, terms: str) -> Code | None:
         """Return the code of an event; None if a term is unknown or needs another register."""

@@ -47,21 +47,14 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Relation:
-    """The dependence between two quantities of the same calls.
-
-    Args:
-        pearson: the correlation; None if one of the two is constant.
-        spearman: the correlation of the ranks; None likewise.
-        first_given_second: shape (buckets of the second, buckets of the first).
-        second_given_first: shape (buckets of the first, buckets of the second).
-    """
+    """The dependence between two quantities of the same calls."""
 
     first: Quantity
     second: Quantity
-    pearson: float | None
-    spearman: float | None
-    first_given_second: Floats
-    second_given_first: Floats
+    pearson: float | None  # the correlation; None if one of the two is constant
+    spearman: float | None  # the correlation of the ranks; None likewise
+    first_given_second: Floats  # shape (buckets of the second, buckets of the first)
+    second_given_first: Floats  # shape (buckets of the first, buckets of the second)
 
 
 def quantity_of(name: str, values: Floats, buckets: int) -> Quantity:
@@ -164,22 +157,14 @@ class Buckets:
     """Samples divided by value into buckets of about equal size, smallest values first.
 
     Equal values share a bucket, so there may be fewer buckets than requested.
-
-    Args:
-        wanted: the requested number of buckets.
-        of: the bucket of each sample, from 0.
-        calls: the number of samples in each bucket, at least 1.
-        low: the smallest value of each bucket.
-        high: the largest value of each bucket.
-        mean: the mean of each bucket.
     """
 
-    wanted: int
-    of: Integers
-    calls: Integers
-    low: Floats
-    high: Floats
-    mean: Floats
+    wanted: int  # the requested number of buckets
+    of: Integers  # the bucket of each sample, from 0
+    calls: Integers  # the number of samples in each bucket, at least 1
+    low: Floats  # the smallest value of each bucket
+    high: Floats  # the largest value of each bucket
+    mean: Floats  # the mean of each bucket
 
     @property
     def size(self) -> int:

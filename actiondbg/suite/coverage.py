@@ -33,15 +33,10 @@ _REASONS = 3
 
 
 class Example(msgspec.Struct, frozen=True):
-    """A run that shows an entry.
+    """A run that shows an entry."""
 
-    Args:
-        test: the test with the line of its RUN line; None if it is unknown.
-        command: a line for a shell.
-    """
-
-    test: str | None
-    command: str
+    test: str | None  # the test with the line of its RUN line; None if it is unknown
+    command: str  # a line for a shell
 
 
 class Counted(msgspec.Struct, frozen=True):
@@ -52,51 +47,31 @@ class Counted(msgspec.Struct, frozen=True):
 
 
 class Entry(msgspec.Struct, kw_only=True):
-    """A pattern, a pass, or the fold hook of an operation.
+    """A pattern, a pass, or the fold hook of an operation."""
 
-    Args:
-        kind: which of them.
-        name: the name, without the anonymous namespace.
-        full_name: with it; of a pass its class.
-        state: "applied"; "tried", but never applied; "never" tried.
-        dialect: of the operation; empty for a pass and for a pattern of any operation.
-        root: of a pattern, the operation that it is tried on; empty for any, or if it is unknown.
-            Patterns of one name with different roots are different entries.
-        benefit: of a pattern; None if it is unknown.
-        applied: how often it applied: a pass that changed the IR, a success of all others.
-        unchanged: how often it succeeded without a change.
-        rolled_back: how often its change was undone.
-        tried: how often it was tried.
-        runs: the number of runs that applied it.
-        runs_tried: the number of runs that tried it.
-        runs_loaded: the number of runs that tried it or had it in a set of patterns.
-        tests: the number of tests that applied it.
-        reasons: the most frequent reasons of its failures.
-        file: where a pattern is defined, if sources were searched and have it; else empty.
-        line: in this file, from 1; else 0.
-        options: of a pass, the options that command lines gave to it, each with the number of runs.
-        examples: the shortest runs that applied it, or else tried it, or else had it.
-    """
-
-    kind: Kind
-    name: str
-    full_name: str
-    state: State
-    dialect: str = ""
+    kind: Kind  # which of them
+    name: str  # the name, without the anonymous namespace
+    full_name: str  # with it; of a pass its class
+    state: State  # "applied"; "tried", but never applied; "never" tried
+    dialect: str = ""  # of the operation; empty for a pass and for a pattern of any operation
+    # Of a pattern, the operation that it is tried on; empty for any, or if it is unknown. Patterns
+    # of one name with different roots are different entries.
     root: str = ""
-    benefit: int | None = None
-    applied: int = 0
-    unchanged: int = 0
-    rolled_back: int = 0
-    tried: int = 0
-    runs: int = 0
-    runs_tried: int = 0
-    runs_loaded: int = 0
-    tests: int = 0
-    file: str = ""
-    line: int = 0
-    reasons: list[Counted] = []
+    benefit: int | None = None  # of a pattern; None if it is unknown
+    applied: int = 0  # how often it applied: a pass that changed the IR, a success of all others
+    unchanged: int = 0  # how often it succeeded without a change
+    rolled_back: int = 0  # how often its change was undone
+    tried: int = 0  # how often it was tried
+    runs: int = 0  # the number of runs that applied it
+    runs_tried: int = 0  # the number of runs that tried it
+    runs_loaded: int = 0  # the number of runs that tried it or had it in a set of patterns
+    tests: int = 0  # the number of tests that applied it
+    file: str = ""  # where a pattern is defined, if sources were searched and have it; else empty
+    line: int = 0  # in this file, from 1; else 0
+    reasons: list[Counted] = []  # the most frequent reasons of its failures
+    # Of a pass, the options that command lines gave to it, each with the number of runs.
     options: list[Counted] = []
+    # The shortest runs that applied it, or else tried it, or else had it.
     examples: list[Example] = []
 
     @property
@@ -129,22 +104,15 @@ class Totals(msgspec.Struct, frozen=True):
 
 @dataclass
 class Coverage:
-    """The entries of a suite.
+    """The entries of a suite."""
 
-    Args:
-        entries: by kind and name.
-        runs: the number of runs.
-        tests: the number of tests that they belong to.
-        blind: the number of runs with attempts of patterns whose sets of patterns are unknown, so
-            that what they never tried is unknown, too.
-        missing: the number of runs that are not recorded, or not completely.
-    """
-
-    entries: list[Entry]
-    runs: int
-    tests: int
+    entries: list[Entry]  # by kind and name
+    runs: int  # the number of runs
+    tests: int  # the number of tests that they belong to
+    # The number of runs with attempts of patterns whose sets of patterns are unknown, so that what
+    # they never tried is unknown, too.
     blind: int
-    missing: int = 0
+    missing: int = 0  # the number of runs that are not recorded, or not completely
 
     def of(self, kind: Kind, state: State | None = None) -> list[Entry]:
         """Return the entries of a kind, in a state or in all."""

@@ -410,26 +410,17 @@ _Words: TypeAlias = tuple[str, str, str]  # tag, name and full name
 
 @dataclass
 class Summary:
-    """A recording, summed up.
+    """A recording, summed up."""
 
-    Args:
-        header: the recorded run.
-        ending: how it ended.
-        count: the number of actions.
-        ended: when its last chunk was written, in ns of CLOCK_MONOTONIC.
-        cut: why it may be incomplete; None if it is complete.
-        attempts: the rows of the table of attempts, without the run.
-        reasons: likewise, of the table of reasons.
-        pattern_sets: the hashes of the sets of patterns that the run froze.
-    """
-
-    header: Header
-    ending: Ending
-    count: int
-    ended: int
-    cut: str | None
+    header: Header  # the recorded run
+    ending: Ending  # how it ended
+    count: int  # the number of actions
+    ended: int  # when its last chunk was written, in ns of CLOCK_MONOTONIC
+    cut: str | None  # why it may be incomplete; None if it is complete
+    # The rows of the table of attempts, without the run.
     attempts: list[Row] = field(default_factory=list[Row])
-    reasons: list[Row] = field(default_factory=list[Row])
+    reasons: list[Row] = field(default_factory=list[Row])  # likewise, of the table of reasons
+    # The hashes of the sets of patterns that the run froze.
     pattern_sets: list[str] = field(default_factory=list[str])
 
 

@@ -41,49 +41,30 @@ _NUMBERED = re.compile(r"GeneratedConvert\d+")
 
 
 class Place(NamedTuple):
-    """The place of a definition.
+    """The place of a definition."""
 
-    Args:
-        file: its path, which begins with the name of the folder that was given.
-        line: of the name, from 1.
-    """
-
-    file: str
-    line: int
+    file: str  # its path, which begins with the name of the folder that was given
+    line: int  # of the name, from 1
 
 
 @dataclass(frozen=True)
 class _Name:
-    """A name in C++.
+    """A name in C++."""
 
-    Args:
-        scope: the namespaces, classes and functions around it.
-        leaf: the last component.
-        arguments: those of its template, without scopes and blanks; empty without any.
-    """
-
-    scope: tuple[str, ...]
-    leaf: str
-    arguments: str = ""
+    scope: tuple[str, ...]  # the namespaces, classes and functions around it
+    leaf: str  # the last component
+    arguments: str = ""  # those of its template, without scopes and blanks; empty without any
 
 
 @dataclass(frozen=True)
 class _Definition:
-    """A definition of a class or function.
+    """A definition of a class or function."""
 
-    Args:
-        name: as it is written, with what is around it.
-        place: of it.
-        scopes: the namespaces that the file uses.
-        is_included: whether what is around it in C++ is unknown.
-        is_partial: whether it is a partial specialization of a template.
-    """
-
-    name: _Name
+    name: _Name  # as it is written, with what is around it
     place: Place
-    scopes: frozenset[tuple[str, ...]]
-    is_included: bool
-    is_partial: bool
+    scopes: frozenset[tuple[str, ...]]  # the namespaces that the file uses
+    is_included: bool  # whether what is around it in C++ is unknown
+    is_partial: bool  # whether it is a partial specialization of a template
 
     def defines(self, name: _Name) -> bool:
         """Whether it has this name, arguments of templates aside."""
@@ -109,12 +90,7 @@ def locate_patterns(found: Coverage, folders: Sequence[Path]) -> None:
 
 
 def find_patterns(names: Iterable[str], folders: Sequence[Path]) -> dict[str, Place]:
-    """Return where patterns are defined, those without exactly one definition left out.
-
-    Args:
-        names: the full names of patterns, with namespaces and arguments of templates.
-        folders: those of the sources.
-    """
+    """Return where patterns are defined, by full names; those without exactly one are left out."""
     wanted = {each: name for each in names if (name := _parsed(each)) is not None}
     leaves = {name.leaf for name in wanted.values()}
     definitions: dict[str, list[_Definition]] = {}
@@ -248,16 +224,11 @@ def _scanned(file: str, text: str, leaves: set[str]) -> Iterator[_Definition]:
 
 
 class _Around:
-    """What is around a place in C++, while tokens pass by.
-
-    Attributes:
-        used: the namespaces that directives may name.
-        head: the class whose brace follows; None without one.
-    """
+    """What is around a place in C++, while tokens pass by."""
 
     def __init__(self) -> None:
-        self.used: set[tuple[str, ...]] = set()
-        self.head: tuple[str, ...] | None = None
+        self.used: set[tuple[str, ...]] = set()  # the namespaces that directives may name
+        self.head: tuple[str, ...] | None = None  # the class whose brace follows; None without one
         self._braces: list[tuple[str, ...]] = []  # those that are open
 
     @property

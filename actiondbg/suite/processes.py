@@ -29,27 +29,17 @@ _FORK = re.compile(r"(\d+) ?(.*)")
 
 @dataclass(frozen=True)
 class SuiteProcess:
-    """A program that a process of the suite ran.
+    """A program that a process of the suite ran."""
 
-    Args:
-        key: identifies the program: ``PID-NS``, the number of the process and its begin.
-        parent: the number of the parent process.
-        executable: its file.
-        cwd: the working directory in which it began.
-        stdin: the file of its standard input, or what the kernel calls it, such as ``pipe:[123]``.
-        test: the test that pytest ran.
-        argv: the command line; very long ones are cut.
-        part: which start of a driver it belongs to, from 1.
-    """
-
-    key: str
-    parent: int
-    executable: str
-    cwd: str
+    key: str  # identifies the program: ``PID-NS``, the number of the process and its begin
+    parent: int  # the number of the parent process
+    executable: str  # its file
+    cwd: str  # the working directory in which it began
+    # The file of its standard input, or what the kernel calls it, such as ``pipe:[123]``.
     stdin: str
-    test: str
-    argv: tuple[str, ...]
-    part: int
+    test: str  # the test that pytest ran
+    argv: tuple[str, ...]  # the command line; very long ones are cut
+    part: int  # which start of a driver it belongs to, from 1
 
     @property
     def pid(self) -> int:
@@ -69,25 +59,21 @@ class SuiteProcess:
 
 @dataclass
 class SuiteProcesses:
-    """All processes that loaded the agent.
+    """All processes that loaded the agent."""
 
-    Args:
-        all: in the order of their begin.
-        unrecorded: the keys of the processes without a recording: the limit was reached, or the
-            recording could not be written.
-        shortened: the keys of those whose recording ends there.
-        forks: the forks of recorded processes that made contexts and were not recorded: the number
-            and the command line of each.
-        lost: the programs that were started without the agent, in the order of their first start.
-        outputs: the pipes to which processes write, by the keys of these, as ``SuiteProcess.stdin``
-            has them.
-    """
-
+    # In the order of their begin.
     all: list[SuiteProcess] = field(default_factory=list[SuiteProcess])
+    # The keys of the processes without a recording: the limit was reached, or the recording could
+    # not be written.
     unrecorded: set[str] = field(default_factory=set[str])
+    # The keys of those whose recording ends there.
     shortened: set[str] = field(default_factory=set[str])
+    # The forks of recorded processes that made contexts and were not recorded: the number and the
+    # command line of each.
     forks: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
+    # The programs that were started without the agent, in the order of their first start.
     lost: dict[str, int] = field(default_factory=dict[str, int])
+    # The pipes to which processes write, by the keys of these, as ``SuiteProcess.stdin`` has them.
     outputs: dict[str, str] = field(default_factory=dict[str, str])
 
     def __post_init__(self) -> None:
@@ -203,15 +189,10 @@ class RunLine:
 
 @dataclass(frozen=True)
 class LitTest:
-    """The test of a process.
+    """The test of a process."""
 
-    Args:
-        name: the file of the test, or its path without a file that is known.
-        run: the RUN line whose command fits; None if none does.
-    """
-
-    name: str
-    run: RunLine | None
+    name: str  # the file of the test, or its path without a file that is known
+    run: RunLine | None  # the RUN line whose command fits; None if none does
 
 
 class LitTests:
@@ -367,35 +348,24 @@ _FORMAT = 1
 
 
 class Description(msgspec.Struct, frozen=True):
-    """What is noted of a suite.
+    """What is noted of a suite."""
 
-    Args:
-        format: the version of the layout of the folder.
-        commands: the command lines of the drivers, in the order of their starts.
-    """
-
-    format: int = _FORMAT
-    commands: list[list[str]] = []
+    format: int = _FORMAT  # the version of the layout of the folder
+    commands: list[list[str]] = []  # the command lines of the drivers, in the order of their starts
 
 
 class SuiteFolder:
-    """The layout of the folder.
-
-    Attributes:
-        runs: the folder of the recordings, one a process.
-        patterns: the folder of the sets of patterns that processes froze, by hash.
-        index: the folder of the tables about all runs.
-        notes: the file in which agents note processes.
-        full: the file whose existence ends recording, since the limit of disk space is reached.
-    """
+    """The layout of the folder."""
 
     def __init__(self, path: Path) -> None:
         self.path = path.absolute()
-        self.runs = self.path / "runs"
+        self.runs = self.path / "runs"  # the folder of the recordings, one a process
+        # The folder of the sets of patterns that processes froze, by hash.
         self.patterns = self.path / "patterns"
-        self.index = self.path / "index"
+        self.index = self.path / "index"  # the folder of the tables about all runs
+        # The file whose existence ends recording, since the limit of disk space is reached.
         self.full = self.path / "full"
-        self.notes = self.path / SeenPrograms.NAME
+        self.notes = self.path / SeenPrograms.NAME  # the file in which agents note processes
         self._mark = self.path / "suite.json"
 
     @property

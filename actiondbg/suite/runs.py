@@ -19,76 +19,47 @@ from actiondbg.tool.seen_programs import may_run_mlir
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
-    """A process of a suite.
-
-    Args:
-        test: the test that it belongs to; None if nothing shows it.
-        run_line: the line of the RUN line in the test, from 1.
-        command: the command line, quoted for a shell.
-        ended: "exit", "crash", "killed", or "unrecorded".
-        signal: the deadly signal.
-        seconds: its wall time; None if its end was not seen.
-        recording: the path of the recording in the folder of the suite.
-        missing: why the recording is missing or incomplete; None if it is complete.
-    """
+    """A process of a suite."""
 
     run: int
     tool: str
-    test: str | None
-    run_line: int | None
-    command: str
+    test: str | None  # the test that it belongs to; None if nothing shows it
+    run_line: int | None  # the line of the RUN line in the test, from 1
+    command: str  # the command line, quoted for a shell
     cwd: str
-    ended: str
+    ended: str  # "exit", "crash", "killed", or "unrecorded"
     status: int | None
-    signal: int | None
-    seconds: float | None
+    signal: int | None  # the deadly signal
+    seconds: float | None  # its wall time; None if its end was not seen
     actions: int
-    recording: str | None
-    missing: str | None
+    recording: str | None  # the path of the recording in the folder of the suite
+    missing: str | None  # why the recording is missing or incomplete; None if it is complete
 
 
 class RecordedCommand(NamedTuple):
-    """The command of a recorded run, as it can run again.
+    """The command of a recorded run, as it can run again."""
 
-    Args:
-        recording: the path of the recording.
-        test: the test, with the line of its RUN line; None if it is unknown.
-        argv: the command line, with the file of the program first.
-        cwd: its working directory.
-        stdin: the file of its standard input; /dev/null if it was none and the command reads other
-            files; None if it seems to read a pipe, or a file that is gone: it cannot run again.
-    """
-
-    recording: Path
-    test: str | None
-    argv: tuple[str, ...]
-    cwd: str
+    recording: Path  # the path of the recording
+    test: str | None  # the test, with the line of its RUN line; None if it is unknown
+    argv: tuple[str, ...]  # the command line, with the file of the program first
+    cwd: str  # its working directory
+    # The file of its standard input; /dev/null if it was none and the command reads other files;
+    # None if it seems to read a pipe, or a file that is gone: it cannot run again.
     stdin: str | None
 
 
 class Overview(NamedTuple):
-    """What a suite has.
+    """What a suite has."""
 
-    Args:
-        runs: the number of recorded runs.
-        tests: the number of tests that they belong to.
-        size: bytes of the recordings.
-        tools: the number of runs of each tool.
-        missing: how many runs are not recorded, or not completely, by the reason.
-        forks: the command lines of processes that were forked and not recorded.
-        lost: programs that were started without the agent and may run MLIR.
-        is_full: whether the disk has no room for more, and processes may be missing.
-    """
-
-    runs: int
-    tests: int
+    runs: int  # the number of recorded runs
+    tests: int  # the number of tests that they belong to
     actions: int
-    size: int
-    tools: dict[str, int]
-    missing: dict[str, int]
-    forks: list[str]
-    lost: list[str]
-    is_full: bool
+    size: int  # bytes of the recordings
+    tools: dict[str, int]  # the number of runs of each tool
+    missing: dict[str, int]  # how many runs are not recorded, or not completely, by the reason
+    forks: list[str]  # the command lines of processes that were forked and not recorded
+    lost: list[str]  # programs that were started without the agent and may run MLIR
+    is_full: bool  # whether the disk has no room for more, and processes may be missing
 
     @property
     def is_incomplete(self) -> bool:
@@ -193,11 +164,7 @@ def merge(sources: Sequence[SuiteFolder], target: SuiteFolder) -> None:
 
 
 def add_suites(sources: Sequence[SuiteFolder], target: SuiteFolder) -> None:
-    """Add suites to another one, as its last parts; its index is not written anew.
-
-    Raises:
-        FileNotWritten: a file cannot be copied.
-    """
+    """Add suites to another one as its last parts, without a new index; raises FileNotWritten."""
     try:
         if not target.exists:
             target.describe_all([])

@@ -46,39 +46,23 @@ class ShardOutput(NamedTuple):
 
 @dataclass(frozen=True)
 class _Task:
-    """What a worker needs to record a shard; it can be sent to another machine.
+    """What a worker needs to record a shard; it can be sent to another machine."""
 
-    Args:
-        argv: the command line of the driver.
-        options: those of ``actiondbg suite record``.
-        cwd: its working directory.
-        folder: for a folder of the shard, in a file system that the worker may share.
-        mark: a file in ``folder``, by which a worker knows it.
-    """
-
-    argv: list[str]
-    options: list[str]
-    cwd: Path
-    folder: Path
-    mark: str
+    argv: list[str]  # the command line of the driver
+    options: list[str]  # those of ``actiondbg suite record``
+    cwd: Path  # its working directory
+    folder: Path  # for a folder of the shard, in a file system that the worker may share
+    mark: str  # a file in ``folder``, by which a worker knows it
 
 
 class _Answer(NamedTuple):
-    """A recorded shard, as a worker sends it.
+    """A recorded shard, as a worker sends it."""
 
-    Args:
-        status: the exit status of ``actiondbg suite record``.
-        output: what the driver wrote on its standard output.
-        errors: likewise, on its standard error.
-        folder: the suite, in the shared file system; None if ``files`` has it.
-        files: its files by their paths in the folder.
-    """
-
-    status: int
-    output: bytes
-    errors: bytes
-    folder: Path | None
-    files: dict[str, bytes]
+    status: int  # the exit status of ``actiondbg suite record``
+    output: bytes  # what the driver wrote on its standard output
+    errors: bytes  # likewise, on its standard error
+    folder: Path | None  # the suite, in the shared file system; None if ``files`` has it
+    files: dict[str, bytes]  # its files by their paths in the folder
 
 
 # --- on a worker ---------------------------------------------------------------------------

@@ -43,14 +43,9 @@ def locked(folder: Path) -> Generator[None]:
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file atomically: an error or an interrupt leaves the old file.
+    """Write a file atomically: an error, which is an OSError, or an interrupt leaves the old file.
 
-    Args:
-        path: of the file; a file that is not regular, such as /dev/stdout, is written directly.
-        content: of the file.
-
-    Raises:
-        OSError: the file cannot be written.
+    A file that is not regular, such as /dev/stdout, is written directly.
     """
     with open_whole(path) as file:
         file.write(content)
@@ -61,9 +56,6 @@ def open_whole(path: str | os.PathLike[str]) -> Generator[IO[bytes]]:
     """Open a file for atomic writing: the end of the block replaces it; see ``write_whole``.
 
     The new file has the mode of the old one.
-
-    Raises:
-        OSError: the file cannot be written.
     """
     # Before links are resolved: that of /dev/stdout may lead to a pipe, which has no path.
     if os.path.exists(path) and not os.path.isfile(path):
@@ -93,6 +85,18 @@ def open_whole(path: str | os.PathLike[str]) -> Generator[IO[bytes]]:
         raise
 
 
+@contextlib.contextmanager
+def written_for_user(what: str, path: str | os.PathLike[str]) -> Generator[None]:
+    """Raise FileNotWritten for an OSError of the block, which writes ``what`` into a file."""
+    try:
+        yield
+    except OSError as error:
+        raise FileNotWritten(
+            f"{what} cannot be written to {os.fspath(path)!r} ({error.strerror}): name another "
+            "file."
+        ) from error
+
+
 def numbered(path: Path) -> Iterator[Path]:
     """Yield the path of a file, and the same with -2, -3, ... before its suffix."""
     return itertools.chain(
@@ -102,11 +106,7 @@ def numbered(path: Path) -> Iterator[Path]:
 
 
 def create_free(path: Path) -> Path:
-    """Create an empty file at a path, or at PATH-2, PATH-3, ... if the path is taken.
-
-    Raises:
-        OSError: the file cannot be created.
-    """
+    """Create an empty file at a path, or at PATH-2, PATH-3, ... if the path is taken."""
     for free in numbered(path):
         with contextlib.suppress(FileExistsError), open(free, "wb", opener=_create):
             return free
@@ -114,11 +114,7 @@ def create_free(path: Path) -> Path:
 
 
 def make_free_folder(path: Path) -> Path:
-    """Make a folder at a path, or at PATH-2, PATH-3, ... if the path is taken.
-
-    Raises:
-        OSError: the folder cannot be made.
-    """
+    """Make a folder at a path, or at PATH-2, PATH-3, ... if the path is taken."""
     names = (path.with_name(f"{path.name}-{n}") for n in itertools.count(2))
     for free in itertools.chain((path,), names):
         with contextlib.suppress(FileExistsError):

@@ -36,12 +36,7 @@ _lock = threading.Lock()
 def decoder_of(
     kind: type[T], dec_hook: Callable[[type, Any], Any] | None = None
 ) -> msgspec.json.Decoder[T]:
-    """Return the decoder of a type; the same one each time.
-
-    Args:
-        kind: the type.
-        dec_hook: converts values of types that msgspec does not know.
-    """
+    """Return the decoder of a type, the same one each time; ``dec_hook`` is that of msgspec."""
     with _lock:
         return _make(kind, dec_hook)
 

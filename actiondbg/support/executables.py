@@ -13,12 +13,9 @@ if TYPE_CHECKING:
 
 
 def which(name: str) -> str | None:
-    """Return the path of a program, or None.
+    """Return the path of a program, or None; a name with a slash is a path that is used as it is.
 
     Equivalent to shutil.which, whose import takes as long as the discovery of a tool.
-
-    Args:
-        name: of the program; with a slash, a path that is used as it is.
     """
     for directory in ("",) if "/" in name else os.get_exec_path():
         path = os.path.join(directory, name)
@@ -37,16 +34,9 @@ def answer_of(
 ) -> CompletedProcess[str]:
     """Run a program to its end, without input; return its status and its output.
 
-    Args:
-        argv: the command line.
-        seconds: the limit for its run.
-        env: the environment; None for that of this process.
-        cwd: the working directory; None for that of this process.
-        check: whether another status than 0 is an error.
-
     Raises:
         OSError: the program cannot be started.
-        subprocess.SubprocessError: it took longer, or failed.
+        subprocess.SubprocessError: it took longer than ``seconds``, or failed and ``check``.
     """
     import subprocess  # lazily, as the import would delay the tool's start
 

@@ -82,35 +82,21 @@ class Html(str):
 
 
 class Cell(NamedTuple):
-    """A cell of a table.
+    """A cell of a table."""
 
-    Args:
-        content: text, or HTML.
-        kind: its classes; ``n`` is a number, aligned to the right.
-        value: by which a script sorts it; None to sort by the text.
-        style: CSS.
-        is_heading: whether it is the heading of its row.
-    """
-
-    content: str
-    kind: str = ""
-    value: float | None = None
-    style: str = ""
-    is_heading: bool = False
+    content: str  # text, or HTML
+    kind: str = ""  # its classes; ``n`` is a number, aligned to the right
+    value: float | None = None  # by which a script sorts it; None to sort by the text
+    style: str = ""  # CSS
+    is_heading: bool = False  # whether it is the heading of its row
 
 
 class Row(NamedTuple):
-    """A row of a table with a name and classes.
-
-    Args:
-        cells: of the row.
-        name: to which links lead.
-        kind: its classes.
-    """
+    """A row of a table with a name and classes."""
 
     cells: Sequence[Shown]
-    name: str = ""
-    kind: str = ""
+    name: str = ""  # to which links lead
+    kind: str = ""  # its classes
 
 
 Shown = str | int | Cell
@@ -262,13 +248,7 @@ def text_width(text: str) -> float:
 
 
 class Drawing:
-    """An SVG picture under construction.
-
-    Args:
-        title: of the picture.
-        kind: its classes.
-        style: CSS; "" where the page has that of the classes.
-    """
+    """An SVG picture under construction; ``style`` is CSS that the page lacks."""
 
     def __init__(self, title: str, kind: str, style: str = "") -> None:
         self._title = title
@@ -287,17 +267,7 @@ class Drawing:
         fill: str = "",
         hint: str = "",
     ) -> None:
-        """Draw a rectangle.
-
-        Args:
-            x: its left side.
-            y: its top.
-            width: of it.
-            height: of it.
-            kind: its class.
-            fill: its colour, for none of the class.
-            hint: shown when the pointer is above it.
-        """
+        """Draw a rectangle; ``fill`` replaces the colour of its class, ``hint`` is its tooltip."""
         style = f' style="fill:{fill};stroke:none"' if fill else ""
         self._parts.append(
             f'<rect class="{kind}" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" '

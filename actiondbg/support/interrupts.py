@@ -39,10 +39,6 @@ def delay_during_import(number: int, frame: FrameType | None) -> bool:
     """Send a signal again a little later if it arrived during an import; return whether it did.
 
     Some packages swallow any exception within an import.
-
-    Args:
-        number: of the signal.
-        frame: in which it arrived.
     """
     while frame is not None:
         if frame.f_code.co_filename == _IMPORT:
@@ -157,13 +153,7 @@ def _is_main() -> bool:
 
 
 class Watch:
-    """Waits for data on a socket, or for the end of the process at its other end.
-
-    Args:
-        held: admits interrupts during the wait.
-        socket: the file descriptor of the socket.
-        process: the pidfd of the process, or None.
-    """
+    """Waits for data on a socket, or for the end of the process of a pidfd at its other end."""
 
     def __init__(self, held: HeldInterrupts, socket: int, process: int | None) -> None:
         self._held = held
@@ -174,10 +164,7 @@ class Watch:
             self._poll.register(process, select.POLLIN)
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait for data or for the end of the process.
-
-        Args:
-            seconds: to wait at most; None for no limit.
+        """Wait for data or for the end of the process, at most some seconds.
 
         Returns:
             True when the socket is readable or closed, False when the process has ended and the
@@ -197,15 +184,7 @@ class Watch:
 
 
 def wait_for_end(process: int, seconds: float | None) -> bool:
-    """Wait for a process to end, without reaping it.
-
-    Args:
-        process: its pidfd.
-        seconds: to wait at most; None for no limit.
-
-    Returns:
-        Whether the process has ended.
-    """
+    """Wait for the end of the process of a pidfd, without reaping it; return whether it ended."""
     poll = select.poll()
     poll.register(process, select.POLLIN)
     return bool(poll.poll(None if seconds is None else seconds * 1000))

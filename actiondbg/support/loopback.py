@@ -10,10 +10,7 @@ HOST = "127.0.0.1"
 
 
 def listen(port: int = 0) -> tuple[socket.socket, int]:
-    """Listen at a port of the loopback; return the socket and the port.
-
-    Args:
-        port: the port; 0 for a free one.
+    """Listen at a port of the loopback, 0 for a free one; return the socket and the port.
 
     Raises:
         UsageError: the port cannot be used.

@@ -15,11 +15,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 
 def end_with_parent(parent: int) -> None:
-    """Let the kernel kill this process when its parent ends; it survives an exec.
-
-    Args:
-        parent: the number of the parent's process: it may have ended already.
-    """
+    """Let the kernel kill this process when its parent ends, or has ended; it survives an exec."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
         os._exit(128 + signal.SIGKILL)

@@ -33,13 +33,9 @@ def is_full(directory: Path) -> bool:
 
 @contextlib.contextmanager
 def reserved_space(path: Path, size: int) -> Generator[None]:
-    """Reserve space for what is appended to a file in the block; the file keeps its size.
+    """Reserve bytes for what is appended to an existing file in the block; the file keeps its size.
 
     Does nothing where the file system cannot do it.
-
-    Args:
-        path: of the file, which exists.
-        size: in bytes.
     """
     space = os.statvfs(path)
     size = min(size, space.f_bavail * space.f_frsize // _SHARE)
@@ -66,10 +62,9 @@ _UNOWNED_SECONDS = 60  # an older directory without an owner file is stale
 
 
 def make_directory() -> Path:
-    """Make a session's directory of mode 0700, and remove those of processes that were killed.
+    """Make a session's directory of mode 0700, whose path is short enough for a socket in it.
 
-    Returns:
-        Its path, short enough for a socket in it.
+    Remove those of processes that were killed.
     """
     import tempfile
 
@@ -88,11 +83,7 @@ def make_directory() -> Path:
 
 
 def make_scratch(purpose: str) -> Path:
-    """Make a directory of mode 0700 for a command, and remove those of processes that were killed.
-
-    Args:
-        purpose: a part of its name, such as "log".
-    """
+    """Make a directory of mode 0700 for a purpose, and remove those of killed processes."""
     # The import of tempfile, which supports more locations, delays the tool's start by 7 ms.
     base = Path(os.environ.get("TMPDIR") or "/tmp").absolute()
     prefix = f"{PREFIX}{purpose}-"
@@ -111,11 +102,7 @@ def make_scratch(purpose: str) -> Path:
 
 @contextlib.contextmanager
 def scratch_directory(purpose: str) -> Generator[Path]:
-    """Make a scratch directory for the block; its end removes the directory.
-
-    Args:
-        purpose: a part of its name, such as "log".
-    """
+    """Make a scratch directory for a purpose, such as "log"; the end of the block removes it."""
     directory = make_scratch(purpose)
     try:
         yield directory

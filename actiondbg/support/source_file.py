@@ -13,27 +13,16 @@ _LONGEST = 400  # characters of a line
 
 
 class SourceLines(msgspec.Struct):
-    """Lines of a source file.
+    """Lines of a source file."""
 
-    Args:
-        file: as the location names it.
-        line: the line of the location, from 1.
-        first: the number of the first of ``lines``.
-        lines: their texts.
-    """
-
-    file: str
-    line: int
-    first: int
-    lines: list[str]
+    file: str  # as the location names it
+    line: int  # the line of the location, from 1
+    first: int  # the number of the first of ``lines``
+    lines: list[str]  # their texts
 
 
 def lines_around(location: str, count: int) -> SourceLines:
-    """Read the lines around a location.
-
-    Args:
-        location: FILE:LINE:COL.
-        count: the most lines before and after that of the location.
+    """Read the lines around FILE:LINE:COL, at most ``count`` before and after.
 
     Raises:
         NoSuchUnit: the file cannot be read, or has no such line.

@@ -23,17 +23,13 @@ def make_library_folder(folder: Path) -> None:
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     status = folder.stat()
-    if not _is_trusted(status):
+    if status.st_uid not in (0, os.geteuid()):
         raise PermissionError(errno.EPERM, "it belongs to another user", str(folder))
     if status.st_mode & _WRITABLE_BY_OTHERS and status.st_uid == os.geteuid():
         folder.chmod(stat.S_IMODE(status.st_mode) & ~_WRITABLE_BY_OTHERS)
     if os.statvfs(folder).f_flag & os.ST_NOEXEC:
         # The loader would start the program without the library.
         raise PermissionError(errno.EPERM, "it is mounted noexec", str(folder))
-
-
-def _is_trusted(status: os.stat_result) -> bool:
-    return status.st_uid in (0, os.geteuid())
 
 
 def config_directory() -> Path:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal
+from typing import ClassVar, Literal
 
 import msgspec
 
@@ -40,15 +40,11 @@ _WITH_OPTIONS = re.compile(r"(?P<reference>[^{}]+)\{(?P<options>.*)\}", re.DOTAL
 
 
 class PassReference(msgspec.Struct, frozen=True):
-    """A pass of the tool's pipeline.
+    """A pass of the tool's pipeline."""
 
-    Attributes:
-        name: a glob.
-        number: selects the place of this run of the pass, counted from 1 over the whole run; None
-            for all places.
-    """
-
-    name: str
+    name: str  # a glob
+    # Selects the place of this run of the pass, counted from 1 over the whole run; None for all
+    # places.
     number: int | None = None
 
     def __str__(self) -> str:
@@ -56,19 +52,12 @@ class PassReference(msgspec.Struct, frozen=True):
 
 
 class Switch(msgspec.Struct, frozen=True, tag="switch"):
-    """A pattern or the folds of an operation are skipped; or a pattern is tried before all others.
+    """A pattern or the folds of an operation are skipped, or a pattern is tried before others."""
 
-    Attributes:
-        kind: what is switched.
-        name: the name of the pattern or of the operation, a glob.
-        on: whether the pattern is tried first, and no rule skips it, instead of skipped.
-        inside: the pass in which it is skipped; None for all passes.
-    """
-
-    kind: Literal["pattern", "fold"]
-    name: str
-    on: bool = False
-    inside: PassReference | None = None
+    kind: Literal["pattern", "fold"]  # what is switched
+    name: str  # the name of the pattern or of the operation, a glob
+    on: bool = False  # whether the pattern is tried first, and no rule skips it, instead of skipped
+    inside: PassReference | None = None  # the pass in which it is skipped; None for all passes
 
     @property
     def text(self) -> str:
@@ -76,25 +65,30 @@ class Switch(msgspec.Struct, frozen=True, tag="switch"):
         return f"{self.kind}:{shlex.quote(self.name)} {'on' if self.on else 'off'}{where}"
 
 
-class DroppedPass(msgspec.Struct, frozen=True, tag="drop"):
+class _Written(msgspec.Struct, frozen=True):
+    """A change whose notation is its fields, quoted as words, in a form."""
+
+    form: ClassVar[str]
+
+    @property
+    def text(self) -> str:
+        fields = msgspec.structs.asdict(self)
+        return self.form.format(**{name: _word(value) for name, value in fields.items()})
+
+
+class DroppedPass(_Written, frozen=True, tag="drop"):
     """A pass is skipped."""
 
+    form = "drop {reference}"
     reference: PassReference
 
-    @property
-    def text(self) -> str:
-        return f"drop {_word(self.reference)}"
 
-
-class ReplacedPass(msgspec.Struct, frozen=True, tag="replace"):
+class ReplacedPass(_Written, frozen=True, tag="replace"):
     """A pipeline runs in the place of a pass, on the same operation."""
 
+    form = "replace {reference} with {pipeline}"
     reference: PassReference
     pipeline: str
-
-    @property
-    def text(self) -> str:
-        return f"replace {_word(self.reference)} with {shlex.quote(self.pipeline)}"
 
 
 class ChangedOptions(msgspec.Struct, frozen=True, tag="options"):
@@ -108,60 +102,45 @@ class ChangedOptions(msgspec.Struct, frozen=True, tag="options"):
         return f"{_word(self.reference)}{{{self.options}}}"
 
 
-class InsertedPipeline(msgspec.Struct, frozen=True, tag="insert"):
+class InsertedPipeline(_Written, frozen=True, tag="insert"):
     """A pipeline runs before or after a pass, on the same operation."""
 
+    form = "insert {pipeline} {side} {reference}"
     pipeline: str
     side: Side
     reference: PassReference
 
-    @property
-    def text(self) -> str:
-        return f"insert {shlex.quote(self.pipeline)} {self.side} {_word(self.reference)}"
 
-
-class MovedPass(msgspec.Struct, frozen=True, tag="move"):
+class MovedPass(_Written, frozen=True, tag="move"):
     """A pass runs before or after another one, with the same options."""
 
+    form = "move {reference} {side} {other}"
     reference: PassReference
     side: Side
     other: PassReference
 
-    @property
-    def text(self) -> str:
-        return f"move {_word(self.reference)} {self.side} {_word(self.other)}"
 
-
-class SwappedPasses(msgspec.Struct, frozen=True, tag="swap"):
+class SwappedPasses(_Written, frozen=True, tag="swap"):
     """Two passes exchange their places."""
 
+    form = "swap {first} {second}"
     first: PassReference
     second: PassReference
 
-    @property
-    def text(self) -> str:
-        return f"swap {_word(self.first)} {_word(self.second)}"
 
-
-class AppendedPipeline(msgspec.Struct, frozen=True, tag="append"):
+class AppendedPipeline(_Written, frozen=True, tag="append"):
     """A textual pipeline runs after the tool's, such as ``cse,func.func(canonicalize)``."""
 
+    form = "append {pipeline}"
     pipeline: str
 
-    @property
-    def text(self) -> str:
-        return f"append {shlex.quote(self.pipeline)}"
 
-
-class ChangedBenefit(msgspec.Struct, frozen=True, tag="benefit"):
+class ChangedBenefit(_Written, frozen=True, tag="benefit"):
     """A pattern has another benefit; ``pattern`` is a glob."""
 
+    form = "benefit {pattern} {benefit}"
     pattern: str
     benefit: int
-
-    @property
-    def text(self) -> str:
-        return f"benefit {shlex.quote(self.pattern)} {self.benefit}"
 
 
 PlacedChange = ReplacedPass | ChangedOptions | InsertedPipeline | MovedPass | SwappedPasses
@@ -238,9 +217,11 @@ def _unquoted(word: str) -> str:
     return "".join(shlex.split(word[:brace])) + word[brace:]
 
 
-def _word(reference: PassReference) -> str:
-    number = "" if reference.number is None else f"#{reference.number}"
-    return f"{shlex.quote(reference.name)}{number}"
+def _word(value: PassReference | str | int) -> str:
+    if not isinstance(value, PassReference):
+        return shlex.quote(str(value))
+    number = "" if value.number is None else f"#{value.number}"
+    return f"{shlex.quote(value.name)}{number}"
 
 
 def _parts(words: Sequence[str], separator: str) -> Iterator[list[str]]:

@@ -23,40 +23,25 @@ _WRITERS = frozenset(("snapshot-op-locations",))
 
 
 class TriedPass(msgspec.Struct, frozen=True, kw_only=True):
-    """A registered pass, tried on the IR of a stop.
+    """A registered pass, tried on the IR of a stop."""
 
-    Attributes:
-        name: its argument.
-        pipeline: with the nesting that it needs, such as ``func.func(affine-loop-fusion)``.
-        result: "changed" and "unchanged"; "failed", where it reported an error; "crashed";
-            "timeout"; "impossible", where it cannot run on this IR, or not without options.
-        changes: the number of changes.
-        counts: the changes of each kind.
-        reason: why it did not run to its end, or None.
-    """
-
-    name: str
-    pipeline: str
+    name: str  # its argument
+    pipeline: str  # with the nesting that it needs, such as ``func.func(affine-loop-fusion)``
+    # "changed" and "unchanged"; "failed", where it reported an error; "crashed"; "timeout";
+    # "impossible", where it cannot run on this IR, or not without options.
     result: Literal["changed", "unchanged", "failed", "crashed", "timeout", "impossible"]
-    changes: int = 0
-    counts: dict[str, int] = {}
-    reason: str | None = None
+    changes: int = 0  # the number of changes
+    counts: dict[str, int] = {}  # the changes of each kind
+    reason: str | None = None  # why it did not run to its end, or None
 
 
 class ApplicablePattern(msgspec.Struct, frozen=True, kw_only=True):
-    """A pattern that the pass at a stop will apply.
+    """A pattern that the pass at a stop will apply."""
 
-    Attributes:
-        name: of the pattern.
-        succeeded: how often it will succeed.
-        attempts: how often it will be tried.
-        changes: the number of changes that it will make.
-    """
-
-    name: str
-    succeeded: int
-    attempts: int
-    changes: int
+    name: str  # of the pattern
+    succeeded: int  # how often it will succeed
+    attempts: int  # how often it will be tried
+    changes: int  # the number of changes that it will make
 
 
 def try_passes(

@@ -282,34 +282,21 @@ OnProgress = Callable[[int, int], None]
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """One run.
+    """One run."""
 
-    Attributes:
-        alternative: what it does otherwise, as commands take it.
-        end: "exit", "until", or "timeout".
-        status: the exit status, negative for a signal; None without an exit.
-        message: one sentence about the end; None at ``until``.
-        actions: the number of actions of the whole run; None if unknown.
-        applied: the number of patterns applied in the whole run; None if unknown.
-        seconds: the time from the stop to the end.
-        operations: the number of operations of each name in the final IR; None if there is none, as
-            after a crash.
-        verdict: of the oracle; None without one.
-        reason: of the verdict.
-        unmatched: the changes for which there was no pattern or pass.
-    """
-
-    alternative: str
-    end: str
-    status: int | None
-    message: str | None
-    actions: int | None
-    applied: int | None
-    seconds: float
+    alternative: str  # what it does otherwise, as commands take it
+    end: str  # "exit", "until", or "timeout"
+    status: int | None  # the exit status, negative for a signal; None without an exit
+    message: str | None  # one sentence about the end; None at ``until``
+    actions: int | None  # the number of actions of the whole run; None if unknown
+    applied: int | None  # the number of patterns applied in the whole run; None if unknown
+    seconds: float  # the time from the stop to the end
+    # The number of operations of each name in the final IR; None if there is none, as after a
+    # crash.
     operations: dict[str, int] | None
-    verdict: Verdict | None = None
-    reason: str | None = None
-    unmatched: list[str] = []
+    verdict: Verdict | None = None  # of the oracle; None without one
+    reason: str | None = None  # of the verdict
+    unmatched: list[str] = []  # the changes for which there was no pattern or pass
 
     @property
     def end_text(self) -> str:
@@ -598,17 +585,14 @@ class _Judge:
 
 
 class _Runs:
-    """Runs alternatives in threads.
-
-    Attributes:
-        notes: sentences about the places of the pipeline that the alternatives change.
-    """
+    """Runs alternatives in threads."""
 
     def __init__(self, each: AlternativeRuns, directory: Path, judge: _Judge | None) -> None:
         self._each = each
         self._directory = directory
         self._judge = judge
         self._numbers = itertools.count()
+        # Sentences about the places of the pipeline that the alternatives change.
         self.notes: list[str] = []
         self._plans: dict[Alternative, PassPlan] = {}
         self._begun: list[ListedAction] = []

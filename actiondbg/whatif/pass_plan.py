@@ -64,11 +64,7 @@ class TimelinePipeline:
     ahead: Sequence[PlacedPass]  # the passes with a run from there on
 
     def find(self, reference: PassReference) -> list[PlacedPass]:
-        """Return the passes ahead that a reference selects.
-
-        Raises:
-            UsageError: there is none.
-        """
+        """Return the passes ahead that a reference selects; raises UsageError if there is none."""
         if reference.number is None:
             found = [one for one in self.ahead if glob_matches(reference.name, one.name)]
         else:
@@ -82,11 +78,7 @@ class TimelinePipeline:
         return found
 
     def find_single(self, reference: PassReference) -> PlacedPass:
-        """Return the pass ahead that a reference selects.
-
-        Raises:
-            UsageError: there is none, or there are several.
-        """
+        """Return the only pass ahead that a reference selects; raises UsageError if not one."""
         found = self.find(reference)
         if len(found) > 1:
             numbers = [self.numbered(reference, one) for one in found]
@@ -115,23 +107,19 @@ class PlaceChanges:
 class PassPlan:
     """What an alternative does at the places of the pipeline that it begins on.
 
-    Attributes:
-        places: the changes, by place.
-        switched: the places in which each switch of a single place holds, by its index among the
-            switches that are off; None for a switch that holds everywhere.
-        notes: one sentence each.
-
     Raises:
         UsageError: a change names no pass ahead, or cannot be made.
     """
 
     def __init__(self, alternative: Alternative, pipeline: TimelinePipeline) -> None:
-        self.places: dict[Place, PlaceChanges] = {}
-        self.notes: list[str] = []
+        self.places: dict[Place, PlaceChanges] = {}  # the changes, by place
+        self.notes: list[str] = []  # one sentence each
         self._moved: set[Place] = set()
         self._pipeline = pipeline
         for change in alternative.changes:
             self._add(change)
+        # The places in which each switch of a single place holds, by its index among the switches
+        # that are off; None for a switch that holds everywhere.
         self.switched = [self._switched(one) for one in switches_of(alternative.changes)]
 
     def _switched(self, switch: Switch) -> set[Place] | None:

@@ -101,12 +101,7 @@ class Conversion(msgspec.Struct, kw_only=True, rename={"pass_name": "pass"}):
 def read_conversions(
     events: Iterable[LegalizationEvent], named: Callable[[str], str] = str
 ) -> list[Conversion]:
-    """Read the events that the agent wrote.
-
-    Args:
-        events: of conversions.
-        named: puts names in the place of the keys of values in a text of IR.
-    """
+    """Read the events that the agent wrote; ``named`` puts names in the place of keys of values."""
     tree = _Tree(named)
     for event in events:
         if not isinstance(event, ValuesNamed):

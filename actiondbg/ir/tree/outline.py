@@ -33,21 +33,13 @@ _OPENERS = ("{", "({", "(", "[", ",")
 
 
 class Printed(NamedTuple):
-    """An operation in a text.
-
-    Attributes:
-        name: its name.
-        symbol: the symbol that it defines; empty for none.
-        begin: where its first line begins.
-        end: where the line after it begins.
-        indent: the blanks before it.
-    """
+    """An operation in a text."""
 
     name: str
-    symbol: str
-    begin: int
-    end: int
-    indent: int
+    symbol: str  # the symbol that it defines; empty for none
+    begin: int  # where its first line begins
+    end: int  # where the line after it begins
+    indent: int  # the blanks before it
 
     @property
     def is_module(self) -> bool:
@@ -123,12 +115,7 @@ def _inner_line(indent: int) -> re.Pattern[str]:
 
 
 def operations_in(text: str, around: Printed) -> Iterator[Printed]:
-    """Iterate over the operations directly in the region of an operation.
-
-    Args:
-        text: the text.
-        around: an operation that begins there and opens one region.
-    """
+    """Iterate over the operations directly in the region of an operation, which opens only one."""
     at = _line_end(text, around.begin)
     begins = _inner_line(around.indent + 2)
     while (child := begins.search(text, at, around.end)) is not None:

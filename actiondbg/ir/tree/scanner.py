@@ -27,15 +27,10 @@ class BrokenText(ActiondbgError):
 
 
 class Unread(NamedTuple):
-    """A place of a text that could not be read.
+    """A place of a text that could not be read."""
 
-    Args:
-        line: its line, from 1.
-        why: what is wrong there.
-    """
-
-    line: int
-    why: str
+    line: int  # its line, from 1
+    why: str  # what is wrong there
 
 
 class ScannedText(NamedTuple):
@@ -60,12 +55,9 @@ class ScannedText(NamedTuple):
 
 
 def scan(text: str, name: str, *, partial: bool = False) -> ScannedText:
-    """Scan the text of an IR.
+    """Scan the text of an IR, perhaps of several modules; users call it ``name``.
 
-    Args:
-        text: the IR; several modules too.
-        name: what users call it.
-        partial: use what can be read of a text whose brackets do not match.
+    With ``partial``, use what can be read of a text whose brackets do not match.
 
     Raises:
         BrokenText: the brackets do not match.
@@ -477,13 +469,7 @@ _NAMES_SYMBOL = "sym_name = "
 
 
 def _is_simple(first: str | None, name: str | None, rest: str) -> bool:
-    """Whether a line begins an operation, leaves no bracket open and has no comment.
-
-    Args:
-        first: results or a name in the generic form.
-        name: a name in the pretty form.
-        rest: what follows.
-    """
+    """Whether a line begins an operation, leaves no bracket open and has no comment."""
     if not first and (name is None or "." not in name):
         return False
     if rest.count("(") != rest.count(")") or rest.count("[") != rest.count("]"):

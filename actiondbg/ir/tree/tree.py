@@ -20,27 +20,17 @@ Key = TypeVar("Key")
 
 @dataclass(eq=False, kw_only=True)
 class Tree:
-    """The operations of a text, each before those in its regions.
-
-    Args:
-        text: the IR.
-        names: the names of the operations.
-        parents: of each, the index of the operation around it; -1 for none.
-        lines: the line on which each begins, from 1; ascending.
-        last_lines: the line on which each ends, its regions included.
-        results: the name of the first result of each; empty for none.
-        symbols: by index, the symbols that operations define, without the ``@``.
-        symbol_uses: by index, the symbols to which operations refer, as written without the
-            ``@``: ``kernels::f`` for ``@kernels::@f``.
-    """
+    """The operations of a text, each before those in its regions."""
 
     text: str
     names: Sequence[str]
-    parents: Sequence[int]
-    lines: Sequence[int]
-    last_lines: Sequence[int]
-    results: Sequence[str]
-    symbols: dict[int, str]
+    parents: Sequence[int]  # of each, the index of the operation around it; -1 for none
+    lines: Sequence[int]  # the line on which each begins, from 1; ascending
+    last_lines: Sequence[int]  # the line on which each ends, its regions included
+    results: Sequence[str]  # the name of the first result of each; empty for none
+    symbols: dict[int, str]  # by index, the symbols that operations define, without the ``@``
+    # By index, the symbols to which operations refer, as written without the ``@``: ``kernels::f``
+    # for ``@kernels::@f``.
     symbol_uses: dict[int, tuple[str, ...]]
 
     def __len__(self) -> int:
@@ -92,15 +82,10 @@ _INSIDE = re.compile(r"[(\[<%]")  # a symbol behind these is a part of something
 
 
 class AliasedPart(NamedTuple):
-    """A part of a text with its own aliases, such as a part of a split input.
+    """A part of a text with its own aliases, such as a part of a split input."""
 
-    Attributes:
-        first: the index of its first operation.
-        aliases: the texts of its locations, by alias with the ``#``.
-    """
-
-    first: int
-    aliases: dict[str, str]
+    first: int  # the index of its first operation
+    aliases: dict[str, str]  # the texts of its locations, by alias with the ``#``
 
 
 class Columns:
@@ -135,13 +120,7 @@ class Columns:
         self._location_keys[index] = key
 
     def refer(self, index: int, symbol: str, between: str) -> None:
-        """Add a symbol that an operation defines or uses.
-
-        Args:
-            index: the operation.
-            symbol: with the ``@``.
-            between: the text between the name of the operation and the symbol.
-        """
+        """Add a symbol with its ``@``; ``between`` is the text behind the operation's name."""
         plain = symbol_name(symbol)
         is_first = index not in self.symbols and index not in self._uses
         if (
@@ -176,11 +155,7 @@ class Columns:
         )
 
     def locations(self, parts: Sequence[AliasedPart]) -> WrittenLocations:
-        """Return the locations of the operations.
-
-        Args:
-            parts: of the text, in order; each has aliases of its own.
-        """
+        """Return the locations of the operations; each part of the text has aliases of its own."""
         aliases = dict(parts[0].aliases)
         ends = [part.first for part in parts[1:]] + [len(self.names)]
         for number, (part, end) in enumerate(zip(parts, ends, strict=True)):

@@ -12,7 +12,7 @@ import numpy as np
 
 from actiondbg.breakpoints.breakpoint import BreakpointTable
 from actiondbg.breakpoints.condition import parse_condition, uses_field
-from actiondbg.breakpoints.resolution import Kind
+from actiondbg.breakpoints.resolution import Kind, Vocabulary
 from actiondbg.errors import ControlRefused, UsageError
 from actiondbg.process.checkpoints import (
     Automatic,
@@ -209,21 +209,14 @@ class RecordedTarget:
     argv: list[str]
 
 
-class RecordedNames:
+class RecordedNames(Vocabulary):
     """The recorded names of tags, patterns, passes, operations and functions.
 
-    It is the ``Vocabulary`` of a recording's breakpoints.
+    All passes that ran are known. The input may be elsewhere, or have changed since.
     """
-
-    is_current = True
-    is_complete = True
 
     def __init__(self, describe: ActionDescriptions) -> None:
         self._describe = describe
-
-    def options(self) -> list[str]:
-        """Return no words: all passes that ran are known."""
-        return []
 
     def inputs(self) -> list[str]:
         """Return the input files of the recorded command line that locations name."""
@@ -243,18 +236,6 @@ class RecordedNames:
         names = actions.words("name")
         there = np.bincount(names.codes[actions.is_tag(TAG_OF_KIND[kind])])
         return sorted(names.values[int(code)] for code in np.flatnonzero(there))
-
-    def may_have(self, kind: Kind, name: str) -> bool:
-        """Return True: the names of a kind are at hand."""
-        return True
-
-    def line_count(self, file: str) -> int | None:
-        """Return None: the input may have changed since."""
-        return None
-
-    def may_locate(self, path: str) -> bool:
-        """Return True: the input may be elsewhere, or have changed since."""
-        return True
 
 
 class _Scratch:

@@ -11,11 +11,11 @@ from pathlib import Path
 import msgspec
 
 from actiondbg import protocol
-from actiondbg.errors import EditRefused, FileNotWritten, UsageError
+from actiondbg.errors import EditRefused, UsageError
 from actiondbg.process.checkpoints import Edited
 from actiondbg.process.stop import Side
 from actiondbg.session.occurrences import SavedAction
-from actiondbg.support.atomic_write import write_whole
+from actiondbg.support.atomic_write import write_whole, written_for_user
 
 _HEAD = "# actiondbg edits 2"
 _HEADS = ("# actiondbg edits 1", _HEAD)  # 1 had no ``nth``
@@ -24,19 +24,12 @@ _HUNK_HEAD = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 
 class SavedEdit(SavedAction, kw_only=True, frozen=True, omit_defaults=True):
-    """A saved edit.
+    """A saved edit."""
 
-    Attributes:
-        when: "before" or "after" the action.
-        target: the edited IR: "@SYMBOL" or "module".
-        pipeline: the passes that run on it; None for a patch.
-        generic: whether the patch is one of the generic form.
-    """
-
-    when: Side
-    target: str
-    pipeline: str | None = None
-    generic: bool = False
+    when: Side  # "before" or "after" the action
+    target: str  # the edited IR: "@SYMBOL" or "module"
+    pipeline: str | None = None  # the passes that run on it; None for a patch
+    generic: bool = False  # whether the patch is one of the generic form
 
     @property
     def place(self) -> str:
@@ -51,14 +44,11 @@ def write_edits(
     edits: Sequence[Edited],
     numbers: Mapping[int, int],
 ) -> None:
-    """Write a file of edits.
+    """Write a file of edits; raises FileNotWritten.
 
     Args:
         argv: the command line of the run, for readers of the file.
         numbers: of their actions among the equal ones, by ordinal; none where it is unknown.
-
-    Raises:
-        FileNotWritten: the file cannot be written.
     """
     lines = [_HEAD, "# " + " ".join(argv).replace("\n", " ")]
     for one in edits:
@@ -72,21 +62,12 @@ def write_edits(
         )
         lines.append(_MARK + msgspec.json.encode(saved).decode())
         lines += one.patch
-    try:
+    with written_for_user("The edits", path):
         write_whole(path, ("\n".join(lines) + "\n").encode())
-    except OSError as error:
-        raise FileNotWritten(
-            f"The edits cannot be written to {os.fspath(path)!r} ({error.strerror}): name another "
-            "file."
-        ) from error
 
 
 def read_edits(path: str | os.PathLike[str]) -> list[tuple[SavedEdit, list[str]]]:
-    """Read a file of edits: each with its patch.
-
-    Raises:
-        UsageError: the file cannot be read, or a line is invalid.
-    """
+    """Read a file of edits, each with its patch; raises UsageError."""
     name = os.fspath(path)
     try:
         lines = Path(path).read_text(encoding="utf-8").removesuffix("\n").split("\n")

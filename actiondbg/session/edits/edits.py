@@ -17,7 +17,7 @@ from actiondbg.process.action_diff import print_named
 from actiondbg.process.checkpoints import Edited
 from actiondbg.process.execution import Execution
 from actiondbg.process.forked_tool import ForkedTool
-from actiondbg.process.stop import Stop, with_skipping
+from actiondbg.process.stop import Stop
 from actiondbg.protocol.tags import PASS_TAG
 from actiondbg.session.edits.edit_file import (
     SavedEdit,
@@ -32,30 +32,20 @@ from actiondbg.session.occurrences import find_nth, numbers_of, stopping_at, why
 from actiondbg.session.past.replay import Replay
 from actiondbg.session.scout import Scout
 from actiondbg.session.skip_plan import SkipPlan
-from actiondbg.session.time_travel.tool_replacement import ToolReplacement
 
 What = Literal["cursor", "function", "module"]
 _RESOURCE = "dense_resource<"
 
 
 class EditableText(NamedTuple):
-    """The text to edit.
+    """The text to edit."""
 
-    Attributes:
-        text: the whole printed operation.
-        first: the index of the first line to edit.
-        last: the index behind the last line to edit.
-        target: "@SYMBOL" or "module".
-        id: of the operation.
-        generic: whether the text is in the generic form.
-    """
-
-    text: str
-    first: int
-    last: int
-    target: str
-    id: int
-    generic: bool
+    text: str  # the whole printed operation
+    first: int  # the index of the first line to edit
+    last: int  # the index behind the last line to edit
+    target: str  # "@SYMBOL" or "module"
+    id: int  # of the operation
+    generic: bool  # whether the text is in the generic form
 
     def __str__(self) -> str:
         return self.part
@@ -73,17 +63,11 @@ class EditableText(NamedTuple):
 
 
 class Edition(msgspec.Struct, kw_only=True, frozen=True):
-    """The result of an edit.
-
-    Attributes:
-        edited: the edit.
-        branch: the number of the branch that begins with it.
-        diff: the IR before and after it.
-    """
+    """The result of an edit."""
 
     edited: Edited
-    branch: int
-    diff: Diff
+    branch: int  # the number of the branch that begins with it
+    diff: Diff  # the IR before and after it
 
 
 class Edits:
@@ -105,7 +89,6 @@ class Edits:
         cursor: Cursor,
         scout: Scout,
         replay: Replay,
-        replacement: ToolReplacement,
         skips: SkipPlan,
         resets: Sequence[Callable[[], None]],
     ) -> None:
@@ -113,7 +96,6 @@ class Edits:
         self._cursor = cursor
         self._scout = scout
         self._replay = replay
-        self._replacement = replacement
         self._skips = skips
         self._resets = resets
         self._loaded: list[tuple[SavedEdit, list[str]]] = []  # applied in each run
@@ -315,11 +297,7 @@ class Edits:
         return str(file)
 
     def _splice(self, edit: protocol.Edit, target: str, patch: list[str]) -> Edition | None:
-        """Try an edit in a fork, then apply it to the tool, on a new branch.
-
-        Returns:
-            The edit; None if the IR is printed as before.
-        """
+        """Try an edit in a fork, then apply it on a new branch; None if it changes nothing."""
         execution = self._executions.need_idle()
         stop = execution.stop
         assert stop is not None  # checked by the callers
@@ -336,14 +314,12 @@ class Edits:
         before = execution.branches.save()
         execution.branches.edit(stop, edited)
         try:
-            self._replacement.begin_branch()
             self._skips.rules.begin_branch(stop)
-            self._skips.send()
+            execution.send_skips()
         except BaseException:
             execution.branches = before
             raise
-        planned = [one.ordinal for one in before.skips() if one.event > before.current.reached]
-        self._skips.replan(planned)
+        self._skips.replan(before.planned())
         self._reset()
         title = f"{target} {edited.when} #{stop.ordinal} {stop.name}"
         return Edition(
@@ -378,8 +354,7 @@ class Edits:
             execution.branches = before
             raise
         finally:
-            skipping = execution.request(execution.branches.request())
-            execution.stop = with_skipping(execution.stop, skipping)
+            execution.send_skips()
             self._reset()
         self._located += located
 
@@ -388,7 +363,6 @@ class Edits:
         stop = execution.stop
         if stop is not None and execution.branches.current.reached > stop.event:
             execution.branches.leave(stop)
-            self._replacement.begin_branch()
             self._skips.rules.begin_branch(stop)
 
     def _locate(
@@ -476,11 +450,7 @@ class Edits:
 def _apply_in(
     fork: ForkedTool, execution: Execution, done: Sequence[Edited], edit: protocol.Edit
 ) -> None:
-    """Apply an edit in a fork that has reached its event.
-
-    Raises:
-        EditRefused: the edit is impossible, or crashes the fork.
-    """
+    """Apply an edit in a fork that has reached its event; raises EditRefused."""
     edits = [*(one.edit for one in done), edit]
     request = msgspec.structs.replace(execution.branches.request(), edits=edits)
     try:

@@ -214,12 +214,7 @@ class NamedAccess:
 
 
 def erased_names(name: str, values: Sequence[int | None]) -> str:
-    """Return a sentence on a name of the input whose values are erased.
-
-    Args:
-        name: with its %.
-        values: the operation id of each value, None if it is not known.
-    """
+    """Return a sentence on a name of the input whose values, given by their ids, are erased."""
     ids = list(dict.fromkeys(each for each in values if each is not None))
     if len(ids) != 1:
         return f"The {len(values)} values that the input names {name} are erased."

@@ -28,21 +28,13 @@ _POLL_SECONDS = 0.02  # between two looks at whether the debugger has attached
 
 
 class NativeRun(msgspec.Struct, kw_only=True, frozen=True):
-    """A run of a native debugger.
+    """A run of a native debugger."""
 
-    Attributes:
-        debugger: "gdb" or "lldb".
-        pid: of the fork of the tool that it was attached to.
-        functions: of the action, at which breakpoints were set.
-        status: the exit status of the debugger.
-        output: of the debugger and the fork; None if they had the terminal.
-    """
-
-    debugger: Debugger
-    pid: int
-    functions: list[protocol.NativeFunction]
-    status: int
-    output: str | None
+    debugger: Debugger  # "gdb" or "lldb"
+    pid: int  # of the fork of the tool that it was attached to
+    functions: list[protocol.NativeFunction]  # of the action, at which breakpoints were set
+    status: int  # the exit status of the debugger
+    output: str | None  # of the debugger and the fork; None if they had the terminal
 
 
 class NativeDebugger:
@@ -94,14 +86,7 @@ def debug_fork(
     *,
     is_crash: bool = False,
 ) -> NativeRun:
-    """Attach a debugger to a fork; see ``NativeDebugger.attach``.
-
-    Args:
-        is_crash: whether the fork is stopped at a crash.
-
-    Raises:
-        UsageError: the debugger is not installed, or could not attach.
-    """
+    """Attach a debugger to a fork, perhaps one at a crash; see ``NativeDebugger.attach``."""
     name, program = _find(debugger)
     output = None if terminal else executions.new_print()
     if output is not None:

@@ -25,17 +25,11 @@ _BEGINS, _ENDS, _FROM, _STOPS = 1, 2, 3, 4  # ids of breakpoints in the forks
 
 
 class Wanted(NamedTuple):
-    """The actions to find.
+    """The actions to find."""
 
-    Attributes:
-        terms: of a SPEC; empty for all actions.
-        condition: of a SPEC; None for none.
-        changed: whether only those are wanted that changed the IR.
-    """
-
-    terms: list[protocol.Term]
-    condition: protocol.Condition | None = None
-    changed: bool = False
+    terms: list[protocol.Term]  # of a SPEC; empty for all actions
+    condition: protocol.Condition | None = None  # of a SPEC; None for none
+    changed: bool = False  # whether only those are wanted that changed the IR
 
     @property
     def at_ends(self) -> bool:

@@ -43,12 +43,7 @@ class ConversionReplay:
     def explain(
         self, target: str | None, *, id: int | None = None, glob: str | None = None
     ) -> Explanation:
-        """Return the conversions that failed, and those that left an operation.
-
-        Args:
-            target: what was asked for, as the user wrote it.
-            glob: the name of operations.
-        """
+        """Return the conversions that failed, and those that left an operation."""
         message = protocol.OpenLegalizations(
             path="", ids=[] if id is None else [id], glob=glob or "", most=_MOST
         )

@@ -31,22 +31,16 @@ class SourceLine(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class FailureReturn(msgspec.Struct, kw_only=True, frozen=True):
-    """The last decisions of a pattern's function before it returned.
-
-    Attributes:
-        attempt: the attempt.
-        function: of the pattern.
-        line: of the last conditional branch, or of the return if there is none; None without
-            debug information.
-        branches: the last conditional branches as SYMBOL+OFFSET or FILE+OFFSET, the newest first.
-        call: the last function with a symbol that was called; None if there is none.
-    """
+    """The last decisions of a pattern's function before it returned."""
 
     attempt: Attempt
-    function: str
+    function: str  # of the pattern
+    # That of the last conditional branch, or of the return if there is none; None without debug
+    # information.
     line: SourceLine | None
+    # The last conditional branches as SYMBOL+OFFSET or FILE+OFFSET, the newest first.
     branches: list[str]
-    call: str | None
+    call: str | None  # the last function with a symbol that was called; None if there is none
 
 
 class _Branch(msgspec.Struct, array_like=True, frozen=True):
@@ -67,12 +61,7 @@ class _Report(msgspec.Struct, frozen=True):
 
 
 def find_return(executions: Executions, replay: Replay, attempt: Attempt) -> FailureReturn:
-    """Replay an attempt under gdb, up to the return of the pattern's function.
-
-    Raises:
-        UsageError: gdb is not installed, or could not attach.
-        NoAnswer: the pattern's function is not known, or did not return.
-    """
+    """Replay an attempt under gdb, to the return of its function; see ``Past.failure_return``."""
     with replay.fork_at(Place(attempt.ordinal)) as fork:
         run = debug_fork(fork, executions, "gdb", [f"source {_SCRIPT}"])
     report = _report(run.output or "")

@@ -29,18 +29,13 @@ def observe(
     failure: Attempt | None = None,
     run: str | None = None,
 ) -> list[Example]:
-    """Replay the run, and return the successes and silent failures of a pattern.
+    """Replay the run, and return the successes and silent failures of a pattern, a glob.
 
-    An operation that was tried again, with nothing changed around it, counts once.
-
-    Args:
-        name: of the pattern, a glob.
-        failure: the attempt that must be among them.
-        run: the name of the run, if it is another one.
+    An operation that was tried again, with nothing changed around it, counts once. Attempts after
+    a difference of the replay are left out.
 
     Raises:
-        NoAnswer: the replay differs from the run before the failure; attempts after a difference
-            are left out.
+        NoAnswer: the replay differs from the run before ``failure``, which must be among them.
     """
     terms = attempt_terms(name, None)
     recent = None

@@ -17,7 +17,7 @@ from actiondbg.analysis.pipeline import is_adaptor
 from actiondbg.errors import FileNotWritten, UsageError
 from actiondbg.ir.printed import PrintedText
 from actiondbg.protocol.tags import PASS_TAG
-from actiondbg.support.atomic_write import create_free, numbered, open_whole
+from actiondbg.support.atomic_write import create_free, numbered, open_whole, written_for_user
 
 # Options that the tool may need to read its own IR.
 _KEPT = (
@@ -29,31 +29,18 @@ _KEPT = (
 
 
 class Reproducer(msgspec.Struct, kw_only=True, frozen=True):
-    """A file that reproduces one pass.
+    """A file that reproduces one pass."""
 
-    Attributes:
-        path: of the file.
-        pipeline: the pass, as a textual pipeline from the outermost operation.
-        command: the command line that runs it with the stock tool; empty for a program that reads
-            no file of MLIR, such as Python.
-        is_new: whether the file was written now; False if an equal one existed.
-    """
-
-    path: str
-    pipeline: str
+    path: str  # of the file
+    pipeline: str  # the pass, as a textual pipeline from the outermost operation
+    # The command line that runs it with the stock tool; empty for a program that reads no file of
+    # MLIR, such as Python.
     command: list[str]
-    is_new: bool = True
+    is_new: bool = True  # whether the file was written now; False if an equal one existed
 
 
 def pass_around(frames: Iterable[protocol.Frame]) -> protocol.Frame:
-    """Return the frame of the innermost pass.
-
-    Args:
-        frames: innermost first.
-
-    Raises:
-        UsageError: no pass runs.
-    """
+    """Return the frame of the innermost pass; raises UsageError if no pass runs."""
     for frame in frames:
         if frame.tag == PASS_TAG and not is_adaptor(frame.name):
             return frame
@@ -65,28 +52,18 @@ def pass_around(frames: Iterable[protocol.Frame]) -> protocol.Frame:
 def write_reproducer(
     path: Path, printed: PrintedText, pipeline: str, tool: Path | None, argv: list[str]
 ) -> Reproducer:
-    """Write the file of a reproducer.
+    """Write the file of a reproducer, with the module before the pass; raises FileNotWritten.
 
     Args:
-        printed: the module before the pass.
         tool: the stock tool; None for a program that reads no file of MLIR.
         argv: its command line; options that it needs to read the IR are kept.
-
-    Raises:
-        FileNotWritten: the file cannot be written.
 
     Source: mlir/lib/Pass/PassCrashRecovery.cpp; the resource is read by --run-reproducer.
     """
     path = Path(os.path.abspath(path))
-    try:
-        with open_whole(path) as file:
-            printed.copy_to(file)
-            file.write(_resource(pipeline).encode(errors="surrogateescape"))
-    except OSError as error:
-        raise FileNotWritten(
-            f"The reproducer cannot be written to {os.fspath(path)!r} ({error.strerror}): "
-            "name another file."
-        ) from error
+    with written_for_user("The reproducer", path), open_whole(path) as file:
+        printed.copy_to(file)
+        file.write(_resource(pipeline).encode(errors="surrogateescape"))
     command: list[str] = []
     if tool is not None:
         kept = [word for word in argv[1:] if _is_kept(word)]
@@ -95,15 +72,10 @@ def write_reproducer(
 
 
 def keep_in(directory: Path, name: str, file: Path) -> tuple[Path, bool]:
-    """Move a file into a directory, unless an equal one with the same stem is there.
-
-    Args:
-        directory: made if there is none.
-        name: the stem of the file's name there, to which a number is added if it is taken.
-        file: the file; it no longer exists afterwards.
+    """Move a file into a directory, which is made, unless an equal one with the same stem is there.
 
     Returns:
-        The path in the directory, and whether the file was moved there.
+        The path in the directory, and whether the file was moved there: it is gone in any case.
 
     Raises:
         FileNotWritten: the file cannot be written there.

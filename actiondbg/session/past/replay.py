@@ -21,17 +21,11 @@ from actiondbg.support.decoders import decoder_of
 
 
 class Place(NamedTuple):
-    """A place in the stream of actions.
+    """A place in the stream of actions."""
 
-    Attributes:
-        ordinal: of an action, from 1; 0 before the first action.
-        when: "before" or "after" the action.
-        ended: after all actions around it, too.
-    """
-
-    ordinal: int
-    when: Side = "before"
-    ended: bool = False
+    ordinal: int  # of an action, from 1; 0 before the first action
+    when: Side = "before"  # "before" or "after" the action
+    ended: bool = False  # after all actions around it, too
 
 
 class Replay:
@@ -150,18 +144,12 @@ class Replay:
         file: Path,
         neighbourhoods: bool = False,
     ) -> ForkedTool:
-        """Replay the run up to a place, and log the hits of breakpoints on the way.
-
-        Args:
-            breakpoints: logging ones.
-            place: the end of the replay.
-            file: the log; not created if the place is the beginning.
-            neighbourhoods: whether hits before actions have the neighbourhood of the operation.
+        """Replay the run up to a place, and log the hits of logging breakpoints on the way.
 
         Returns:
-            The fork, stopped at the place; close it. With neighbourhoods it may differ from the
-            run from some action on, its ``difference``: to describe them may make attributes, by
-            whose addresses MLIR orders tables.
+            The fork, stopped at the place; close it. With neighbourhoods of operations it may
+            differ from the run from some action on, its ``difference``: to describe them may make
+            attributes, by whose addresses MLIR orders tables.
         """
         fork = self.fork()
         with closed_on_error(fork):
@@ -185,11 +173,7 @@ class Replay:
 
 
 def replay_to(fork: ForkedTool, place: Place) -> None:
-    """Replay the run up to a place.
-
-    Raises:
-        NoAnswer: an action on the way differed from the run.
-    """
+    """Replay the run up to a place; raises NoAnswer if an action on the way differed."""
     _advance(fork, place)
     fork.check_same()
 
@@ -255,12 +239,7 @@ def read_log(file: Path) -> Iterator[protocol.LoggedHit]:
 
 
 def record_replay(replay: Replay, path: Path, end: End) -> None:
-    """Replay the run, and record it with the IR at this stop and at the end of the replay.
-
-    Args:
-        path: the recording, which is written anew.
-        end: the ordinal of the action after which the replay ends; "now" for this stop, "end" for
-            the end of the run.
+    """Replay the run, and record it with the IR at this stop and at the end; see ``Past.recorded``.
 
     Raises:
         NotStopped: the tool runs or was not started.

@@ -21,7 +21,7 @@ from actiondbg.process.checkpoints import (
     private_memory,
 )
 from actiondbg.process.stop import Stop
-from actiondbg.session.time_travel.time_travel import Hit, Segment, newest_hits
+from actiondbg.session.time_travel import Hit, Segment, newest_hits
 
 
 def before(ordinal: int, depth: int = 0, name: str = "X") -> Stop:

@@ -50,11 +50,7 @@ class ToolReplacement:
         execution.adopt(made, stop, execution.branches, muted=None)
 
     def fork(self, frozen: Frozen, branches: Branches) -> ForkedTool | None:
-        """Fork a checkpoint to replace the tool.
-
-        Returns:
-            The fork; None if the checkpoint cannot be forked, and was dropped.
-        """
+        """Fork a checkpoint to replace the tool; return None if that failed, and it was dropped."""
         execution = self._executions.need_idle()
         execution.check_childless()
         same = branches.current.number == execution.branches.current.number
@@ -105,12 +101,7 @@ class ToolReplacement:
         breakpoints: list[protocol.WireBreakpoint],
         inside: int = 0,
     ) -> Stop:
-        """Start a tool without forks again, and replay to an event.
-
-        Args:
-            resume: the request that replays to the event.
-            breakpoints: of the new process on the way.
-            inside: see ``replace``.
+        """Start a tool without forks again, and replay to an event; see ``replace`` for ``inside``.
 
         Raises:
             NoAnswer: the new process may run other actions.

@@ -32,7 +32,7 @@ from actiondbg.session.inspection.cursor import Stack
 from actiondbg.session.observers import ObserverList
 from actiondbg.session.scout import Scout, usable_for
 from actiondbg.session.skip_plan import SkipPlan
-from actiondbg.session.time_travel.tool_replacement import ToolReplacement
+from actiondbg.session.tool_replacement import ToolReplacement
 from actiondbg.support.counts import check_count, counted
 
 
@@ -368,11 +368,7 @@ class TimeTravel:
     # --- helpers ---
 
     def _need_idle(self) -> Execution:
-        """Return the current execution; raises NotStopped when it runs, or has not been started.
-
-        Raises:
-            ControlRefused: a callback runs.
-        """
+        """Return the idle execution; raises NotStopped, or ControlRefused in a callback."""
         self._observers.check_resumable()
         return self._executions.need_idle()
 
@@ -403,12 +399,7 @@ class TimeTravel:
         return self._at_beginning(BEGINNING)
 
     def _at_beginning(self, message: str, has_moved: bool = False) -> Stop:
-        """Go before the first action.
-
-        Args:
-            message: why, for the stop.
-            has_moved: the tool may be there already, as it has come from elsewhere.
-        """
+        """Go before the first action, with a message why; ``has_moved``: from elsewhere."""
         position = self._position()
         if (position.event, position.when) == (1, "before") and not has_moved:
             raise ControlRefused(ALREADY_THERE)
@@ -471,43 +462,24 @@ def _end_text(fork: ForkedTool) -> str:
 
 
 class Hit(NamedTuple):
-    """The position of a hit, or the bound of a search.
+    """The position of a hit, or the bound of a search."""
 
-    Attributes:
-        event: the newest event, from 1.
-        inside: 0 at that event; k at the k-th stop inside of the action after it. None, for a
-            bound only: after all of these.
-    """
-
-    event: int
+    event: int  # the newest event, from 1
+    # 0 at that event; k at the k-th stop inside of the action after it. None, for a bound only:
+    # after all of these.
     inside: int | None = 0
 
 
 class Segment(NamedTuple):
-    """The beginning of a segment of the run, which ends at the next segment.
+    """The beginning of a segment of the run, which ends at the next segment."""
 
-    Attributes:
-        event: the newest event; 0 at the beginning of the run.
-        at_event: whether it begins at that event; otherwise behind all stops that follow it.
-        start: makes a fork there, with all breakpoints set.
-    """
-
-    event: int
-    at_event: bool
-    start: Callable[[], ForkedTool]
+    event: int  # the newest event; 0 at the beginning of the run
+    at_event: bool  # whether it begins at that event; otherwise behind all stops that follow it
+    start: Callable[[], ForkedTool]  # makes a fork there, with all breakpoints set
 
 
 def newest_hits(segments: Iterable[Segment], bound: Hit, count: int) -> list[Hit]:
-    """Find the newest hits before a bound.
-
-    Args:
-        segments: of the run, the newest first; those behind the bound are ignored.
-        bound: the end of the search.
-        count: the limit for the number of hits.
-
-    Returns:
-        The hits, the newest first.
-    """
+    """Return the newest hits before a bound, the newest first, as the segments are."""
     found: list[Hit] = []
     for segment in segments:
         if not _is_before(segment, bound):

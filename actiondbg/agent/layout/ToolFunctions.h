@@ -1,8 +1,9 @@
 //===- ToolFunctions.h - Functions of the tool's MLIR -----------*- C++ -*-===//
 //
 // The functions that the agent calls in the tool, by their mangled
-// names. They are weak: one that the tool lacks is null, and what needs it is
-// done in another way or not at all.
+// names; those that it replaces, too, have them in Versions.h. They are weak:
+// one that the tool lacks is null, and what needs it is done in another way or
+// not at all.
 //
 // Member functions are declared as functions of an object: both are called in
 // the same way.
@@ -11,6 +12,7 @@
 
 #pragma once
 
+#include "interpose/Versions.h"
 #include "support/LLVM.h"
 
 namespace adbg::tool {
@@ -121,8 +123,7 @@ struct OptionalPointer {
 };
 OptionalPointer inherentAttribute(Operation *op, StringRef name)
     ADBG_TOOL("_ZN4mlir9Operation15getInherentAttrEN4llvm9StringRefE");
-LogicalResult verify(Operation *op, bool isRecursive)
-    ADBG_TOOL("_ZN4mlir6verifyEPNS_9OperationEb");
+LogicalResult verify(Operation *op, bool isRecursive) ADBG_TOOL(ADBG_VERIFY);
 size_t hashProperties(Operation *op)
     ADBG_TOOL("_ZN4mlir9Operation14hashPropertiesEv");
 const void *propertiesOf(Operation *op)
@@ -159,10 +160,7 @@ void notifyMatchFailure(void *self)
     ADBG_TOOL("_ZN4mlir12RewriterBase8Listener18notifyMatchFailureENS_8Location"
               "EN4llvm12function_refIFvRNS_10DiagnosticEEEE");
 /// Of builds before LogicalResult moved to LLVM, in LLVM 19.
-void matchAndRewriteTo19(void *self) ADBG_TOOL(
-    "_ZN4mlir17PatternApplicator15matchAndRewriteEPNS_9OperationERNS_15"
-    "PatternRewriterEN4llvm12function_refIFbRKNS_7PatternEEEENS6_IFvS9_EEENS6_"
-    "IFNS_13LogicalResultES9_EEE");
+void matchAndRewriteTo19(void *self) ADBG_TOOL(ADBG_MATCH_AND_REWRITE_TO("NS"));
 
 //===----------------------------------------------------------------------===//
 // Locations, each passed by its address
@@ -196,7 +194,7 @@ void makeManager(void *manager, const void *operationName, int nesting)
               "NestingE");
 void endManager(void *manager) ADBG_TOOL("_ZN4mlir11PassManagerD1Ev");
 LogicalResult runManager(void *manager, Operation *op)
-    ADBG_TOOL("_ZN4mlir11PassManager3runEPNS_9OperationE");
+    ADBG_TOOL(ADBG_RUN_PASSES);
 /// Returns null if no pass has this argument.
 const void *findPass(StringRef argument)
     ADBG_TOOL("_ZN4mlir8PassInfo6lookupEN4llvm9StringRefE");
@@ -231,8 +229,7 @@ void printDiagnosticWith(const void *diagnostic, raw_ostream &os,
         "_ZNK4mlir10Diagnostic5printERN4llvm11raw_ostreamESt8optionalIlE");
 InFlight emitError(const void *loc, const void *twine)
     ADBG_TOOL("_ZN4mlir9emitErrorENS_8LocationERKN4llvm5TwineE");
-void reportDiagnostic(void *inFlight)
-    ADBG_TOOL("_ZN4mlir18InFlightDiagnostic6reportEv");
+void reportDiagnostic(void *inFlight) ADBG_TOOL(ADBG_REPORT);
 
 /// The stream to standard output: it may hold text.
 raw_ostream &output() ADBG_TOOL("_ZN4llvm4outsEv");
@@ -279,7 +276,7 @@ struct Range {
 void setOperands(Operation *op, Range values)
     ADBG_TOOL("_ZN4mlir9Operation11setOperandsENS_10ValueRangeE");
 void removeOperation(Operation *op) ADBG_TOOL("_ZN4mlir9Operation6removeEv");
-void eraseOperation(Operation *op) ADBG_TOOL("_ZN4mlir9Operation5eraseEv");
+void eraseOperation(Operation *op) ADBG_TOOL(ADBG_ERASE);
 void dropReferencesOf(Operation *op)
     ADBG_TOOL("_ZN4mlir9Operation17dropAllReferencesEv");
 void dropUsesOf(Operation *op)
@@ -291,14 +288,10 @@ void eraseArguments(Block *block, unsigned first, unsigned count)
 void eraseBlock(Block *block) ADBG_TOOL("_ZN4mlir5Block5eraseEv");
 
 /// To a place in a list, an iterator.
-#define ADBG_BEFORE                                                            \
-  "N4llvm14ilist_iteratorINS3_12ilist_detail12node_optionsIS0_Lb0"             \
-  "ELb0EvLb0EvEELb0ELb0EEE"
 void moveOperation(Operation *op, Block *block, void *place)
-    ADBG_TOOL("_ZN4mlir9Operation10moveBeforeEPNS_5BlockE" ADBG_BEFORE);
+    ADBG_TOOL(ADBG_MOVE_BEFORE_IN);
 void moveBlock(Block *block, Region *region, void *place)
-    ADBG_TOOL("_ZN4mlir5Block10moveBeforeEPNS_6RegionE" ADBG_BEFORE);
-#undef ADBG_BEFORE
+    ADBG_TOOL("_ZN4mlir5Block10moveBeforeEPNS_6RegionE" ADBG_PLACE);
 
 //===----------------------------------------------------------------------===//
 // Patterns and conversions
@@ -323,14 +316,11 @@ OptionalLegality legalityOf(const void *target, const void *operationName)
 bool isIllegal(const void *target, Operation *op)
     ADBG_TOOL("_ZNK4mlir16ConversionTarget9isIllegalEPNS_9OperationE");
 LogicalResult convertType(const void *converter, const void *type,
-                          void *results)
-    ADBG_TOOL("_ZNK4mlir13TypeConverter11convertTypeENS_4TypeERN4llvm15"
-              "SmallVectorImplIS1_EE");
+                          void *results) ADBG_TOOL(ADBG_CONVERT_TYPE_MANY);
 /// Since LLVM 22.
 LogicalResult convertTypeOf(const void *converter, const void *value,
                             void *results)
-    ADBG_TOOL("_ZNK4mlir13TypeConverter11convertTypeENS_5ValueERN4llvm15"
-              "SmallVectorImplINS_4TypeEEE");
+    ADBG_TOOL(ADBG_CONVERT_VALUE_TYPE_MANY);
 /// LLVM's switch of -debug.
 extern bool debugFlag ADBG_TOOL("_ZN4llvm9DebugFlagE");
 const void *typeIn(const void *attribute)

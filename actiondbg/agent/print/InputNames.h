@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "interpose/Versions.h"
+#include "support/Locations.h"
 #include "observe/Identity.h"
 
 namespace adbg {

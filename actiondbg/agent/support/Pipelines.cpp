@@ -1,6 +1,5 @@
 #include "support/Pipelines.h"
 #include "detour/LoadedObjects.h"
-#include "interpose/Versions.h"
 #include "layout/Proof.h"
 #include "support/AgentHeap.h"
 

@@ -33,13 +33,6 @@ std::string buildIdIn(std::span<const char> notes) {
   return "";
 }
 
-/// The program's own entry has no name.
-static std::string programPath() {
-  char path[PATH_MAX];
-  ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
-  return length > 0 ? std::string(path, length) : std::string();
-}
-
 static int addObject(dl_phdr_info *info, size_t, void *list) {
   LoadedObject object;
   object.bias = info->dlpi_addr;
@@ -69,10 +62,11 @@ static int addObject(dl_phdr_info *info, size_t, void *list) {
   if (object.contains(&self))
     return 0;
   object.path = info->dlpi_name;
-  if (object.path.empty() &&
-      static_cast<std::vector<LoadedObject> *>(list)->empty())
-    object.path = programPath();
-  static_cast<std::vector<LoadedObject> *>(list)->push_back(std::move(object));
+  auto &objects = *static_cast<std::vector<LoadedObject> *>(list);
+  // The program's own entry has no name.
+  if (object.path.empty() && objects.empty())
+    object.path = readLink("/proc/self/exe");
+  objects.push_back(std::move(object));
   return 0;
 }
 

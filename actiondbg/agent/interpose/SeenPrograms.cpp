@@ -339,12 +339,9 @@ bool isFollowed(StringRef glob) {
   std::optional<Glob> wanted = Glob::create(glob, error);
   if (!wanted)
     return true; // the front end has checked it
-  char executable[PATH_MAX];
-  ssize_t size = readlink("/proc/self/exe", executable, sizeof(executable));
-  if (size > 0 &&
-      wanted->matchesNow(withoutDirectory({executable, size_t(size)})))
-    return true;
-  std::string line = readFile("/proc/self/cmdline").value_or("");
+  // The executable, and the words of the command line.
+  std::string line = readLink("/proc/self/exe") + '\0' +
+                     readFile("/proc/self/cmdline").value_or("");
   std::vector<StringRef> words;
   StringRef(line).split(words, '\0');
   for (StringRef word : words)

@@ -7,6 +7,7 @@
 
 #include "support/Symbols.h"
 #include "detour/LoadedObjects.h"
+#include "support/OwnFiles.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include <cxxabi.h>
@@ -57,13 +58,10 @@ Place Place::of(const void *address) {
 }
 
 std::string Place::offsetOf(const void *address) const {
-  std::string file = path;
-  char target[4096];
-  if (path == "/proc/self/exe")
-    if (ssize_t size = readlink(path.c_str(), target, sizeof(target)); size > 0)
-      file.assign(target, size);
+  std::string target = path == "/proc/self/exe" ? readLink(path) : "";
+  StringRef file = target.empty() ? path : target;
   uintptr_t offset = reinterpret_cast<uintptr_t>(address) - bias;
-  return StringRef(file).rsplit('/').second.str() + "+0x" +
+  return file.rsplit('/').second.str() + "+0x" +
          llvm::utohexstr(offset, /*isLowerCase=*/true);
 }
 

@@ -350,8 +350,8 @@ public:
     if (LLVM_UNLIKELY(!adbg::Layout::offsets.hasValues))
       return {};
     // A std::vector: its begin and its end.
-    auto *const *ends =
-        at<const BlockArgument *const>(adbg::Layout::offsets.blockArguments);
+    auto *const *ends = adbg::memberAt<const BlockArgument *const>(
+        this, adbg::Layout::offsets.blockArguments);
     return {ends[0], size_t(ends[1] - ends[0])};
   }
   unsigned getNumArguments() const { return getArguments().size(); }
@@ -401,12 +401,9 @@ public:
 private:
   friend class adbg::Layout;
 
-  template <typename T> T *at(uint32_t offset) const {
-    auto *address = reinterpret_cast<const char *>(this) + offset;
-    return reinterpret_cast<T *>(const_cast<char *>(address));
-  }
   adbg::ListNode *list() const {
-    return at<adbg::ListNode>(adbg::Layout::offsets.blockOperations);
+    return adbg::memberAt<adbg::ListNode>(
+        this, adbg::Layout::offsets.blockOperations);
   }
 
   uintptr_t regionAndFlag;
@@ -428,7 +425,8 @@ public:
   Operation *getParentOp() const {
     if (LLVM_UNLIKELY(!adbg::Layout::offsets.hasRegions))
       return nullptr;
-    return *at<Operation *>(adbg::Layout::offsets.regionParent);
+    return *adbg::memberAt<Operation *>(this,
+                                        adbg::Layout::offsets.regionParent);
   }
   Region *getParentRegion() const {
     Operation *parent = getParentOp();
@@ -460,12 +458,9 @@ private:
   friend class adbg::Layout;
   friend class Block;
 
-  template <typename T> T *at(uint32_t offset) const {
-    auto *address = reinterpret_cast<const char *>(this) + offset;
-    return reinterpret_cast<T *>(const_cast<char *>(address));
-  }
   adbg::ListNode *list() const {
-    return at<adbg::ListNode>(adbg::Layout::offsets.regionBlocks);
+    return adbg::memberAt<adbg::ListNode>(this,
+                                          adbg::Layout::offsets.regionBlocks);
   }
 };
 

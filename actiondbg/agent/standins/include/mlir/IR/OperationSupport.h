@@ -308,7 +308,7 @@ inline OpResultImpl *resultOf(const void *op, unsigned number) {
 struct BlockArgumentImpl : ValueImpl {
   Block *owner;
   int64_t index;
-  const LocationAttr::ImplType *loc;
+  const Location::ImplType *loc;
 };
 
 /// An element of the list of uses of a value or a block.

@@ -32,24 +32,17 @@ private:
 class Pattern {
 public:
   std::optional<OperationName> getRootKind() const {
-    if (rootKind != ofOperation || adbg::facts::patternOfAction.isRefuted())
+    if (rootKind != ofOperation || !isRead())
       return std::nullopt;
     return OperationName::getFromOpaquePointer(rootValue);
   }
   /// Whether the pattern is tried for all operations: it names no operation,
   /// interface or trait.
-  bool isOfAnyOperation() const {
-    return rootKind == ofAny && !adbg::facts::patternOfAction.isRefuted();
-  }
+  bool isOfAnyOperation() const { return rootKind == ofAny && isRead(); }
   PatternBenefit getBenefit() const { return benefit; }
-  StringRef getDebugName() const {
-    return LLVM_LIKELY(!adbg::facts::patternOfAction.isRefuted()) ? debugName
-                                                                  : "";
-  }
+  StringRef getDebugName() const { return isRead() ? debugName : ""; }
   ArrayRef<StringRef> getDebugLabels() const {
-    if (LLVM_UNLIKELY(adbg::facts::patternOfAction.isRefuted()))
-      return {};
-    return {debugLabels.data(), debugLabels.size()};
+    return isRead() ? ArrayRef<StringRef>(debugLabels) : ArrayRef<StringRef>();
   }
   ArrayRef<OperationName> getGeneratedOps() const {
     return {generatedOps.data(), generatedOps.size()};
@@ -57,6 +50,9 @@ public:
 
 private:
   static constexpr int ofAny = 0, ofOperation = 1;
+  static bool isRead() {
+    return LLVM_LIKELY(!adbg::facts::patternOfAction.isRefuted());
+  }
 
   const void *rootValue;
   int rootKind;

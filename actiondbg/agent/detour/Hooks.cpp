@@ -206,10 +206,9 @@ static std::vector<LoadedObject> neededBy(const LoadedObject &object) {
 }
 
 static bool isIn(const std::vector<LoadedObject> &objects, uint64_t address) {
-  for (const LoadedObject &object : objects)
-    if (object.contains(reinterpret_cast<const void *>(address)))
-      return true;
-  return false;
+  return std::ranges::any_of(objects, [=](const LoadedObject &object) {
+    return object.contains(reinterpret_cast<const void *>(address));
+  });
 }
 
 /// The functions and data of MLIR and LLVM that the agent refers to, and does
@@ -310,12 +309,8 @@ private:
 // Pointers to functions in tables
 //===----------------------------------------------------------------------===//
 
-namespace {
 /// A function, and what is called instead.
-struct Redirection {
-  uint64_t from, to;
-};
-} // namespace
+using Redirection = std::pair<uint64_t, uint64_t>;
 
 /// Replaces pointers to functions in an object's tables of virtual functions.
 /// A compiler may inline a virtual function where it guesses the class: it
@@ -329,26 +324,24 @@ static void redirectPointers(const LoadedObject &object,
   uint64_t end = object.constantsEnd / page * page;
   if (begin >= end || redirections.empty())
     return;
-  auto isBefore = [](const Redirection &a, const Redirection &b) {
-    return a.from < b.from;
-  };
-  std::sort(redirections.begin(), redirections.end(), isBefore);
+  std::ranges::sort(redirections);
   auto *memory = reinterpret_cast<void *>(begin);
   bool isWritable = false;
-  uint64_t first = redirections.front().from, last = redirections.back().from;
+  uint64_t first = redirections.front().first;
+  uint64_t last = redirections.back().first;
   for (auto *word = reinterpret_cast<uint64_t *>(begin);
        word < reinterpret_cast<uint64_t *>(end); ++word) {
     if (__builtin_expect(*word < first || *word > last, true))
       continue;
-    auto it = std::lower_bound(redirections.begin(), redirections.end(),
-                               Redirection{*word, 0}, isBefore);
-    if (it == redirections.end() || it->from != *word)
+    auto it =
+        std::ranges::lower_bound(redirections, *word, {}, &Redirection::first);
+    if (it == redirections.end() || it->first != *word)
       continue;
     if (!isWritable &&
         mprotect(memory, end - begin, PROT_READ | PROT_WRITE) != 0)
       return;
     isWritable = true;
-    *word = it->to;
+    *word = it->second;
   }
   if (isWritable)
     mprotect(memory, end - begin, PROT_READ);
@@ -480,10 +473,9 @@ private:
 
   static bool isAmong(const std::vector<LoadedObject> &objects,
                       const LoadedObject &object) {
-    for (const LoadedObject &other : objects)
-      if (other.begin == object.begin && other.path == object.path)
-        return true;
-    return false;
+    return std::ranges::any_of(objects, [&](const LoadedObject &other) {
+      return other.begin == object.begin && other.path == object.path;
+    });
   }
 
   void gate(const LoadedObject &object) {

@@ -18,12 +18,6 @@ static TraitIDs &traitIDs() {
   return *ids;
 }
 
-/// Registers `spelling`, which must never be freed: the registry keeps a
-/// reference.
-static TypeID idOf(StringRef spelling) {
-  return mlir::detail::FallbackTypeIDResolver::registerImplicitTypeID(spelling);
-}
-
 // The argument of the trait is a class inside of MLIR's TypeID::get<Trait>().
 #define ADBG_SPELLED_IN_GET(TRAIT, BEGIN, END)                                 \
   "mlir::OpTrait::" TRAIT "<mlir::TypeID::get" BEGIN                           \
@@ -36,8 +30,9 @@ static TypeID idOf(StringRef spelling) {
 
 #define ADBG_IDS(SPELL)                                                        \
   TraitIDs {                                                                   \
-    idOf(SPELL("ConstantLike")), idOf(SPELL("SymbolTable")),                   \
-        idOf(SPELL("IsIsolatedFromAbove")), idOf(SPELL("IsTerminator"))        \
+    typeIDOf(SPELL("ConstantLike")), typeIDOf(SPELL("SymbolTable")),           \
+        typeIDOf(SPELL("IsIsolatedFromAbove")),                                \
+        typeIDOf(SPELL("IsTerminator"))                                        \
   }
 
 bool findTraits(MLIRContext *context) {

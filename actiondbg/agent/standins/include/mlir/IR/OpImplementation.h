@@ -16,8 +16,7 @@ public:
       : op(op), functions(functionsOf(op)) {}
 
   static TypeID getInterfaceID() {
-    static TypeID id = detail::FallbackTypeIDResolver::registerImplicitTypeID(
-        "mlir::OpAsmOpInterface");
+    static TypeID id = typeIDOf("mlir::OpAsmOpInterface");
     return id;
   }
   static bool classof(Operation *op) { return functionsOf(op); }

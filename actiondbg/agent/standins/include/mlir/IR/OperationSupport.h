@@ -65,22 +65,14 @@ public:
   using Handle::Handle;
 };
 
-namespace detail {
+/// Returns the ID of a class by its spelling, which must never be freed: the
+/// registry of the tool keeps a reference. None if the tool lacks the function.
+inline TypeID typeIDOf(StringRef spelling) {
+  return adbg::tool::registerTypeID ? TypeID::getFromOpaquePointer(
+                                          adbg::tool::registerTypeID(spelling))
+                                    : TypeID();
+}
 
-struct FallbackTypeIDResolver {
-  /// Returns no ID if the tool lacks the function.
-  ADBG_STAND_IN static TypeID registerImplicitTypeID(StringRef name) {
-    if (!adbg::tool::registerTypeID)
-      return TypeID();
-    return TypeID::getFromOpaquePointer(adbg::tool::registerTypeID(name));
-  }
-  /// Returns the ID of `void`.
-  static TypeID ofVoid() {
-    return TypeID::getFromOpaquePointer(&adbg::tool::voidID);
-  }
-};
-
-} // namespace detail
 class DialectRegistry;
 class OpAsmPrinter;
 class OperationName;
@@ -144,7 +136,7 @@ public:
   StringRef getStringRef() const { return impl->name.getValue(); }
   /// An operation that is not registered has the ID of `void`.
   bool isRegistered() const {
-    return getTypeID() != detail::FallbackTypeIDResolver::ofVoid();
+    return getTypeID().getAsOpaquePointer() != &adbg::tool::voidID;
   }
   TypeID getTypeID() const { return impl->typeID; }
   bool hasTrait(TypeID id) const { return impl->hasTrait(id); }

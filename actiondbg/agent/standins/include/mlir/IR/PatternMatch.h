@@ -174,18 +174,17 @@ public:
       adbg::tool::OptionalLegality legality = adbg::tool::legalityOf(this, key);
       return {legality.number, legality.isThere};
     };
-    if ((!adbg::tool::actionOf && !adbg::tool::legalityOf) ||
-        !adbg::facts::legality.isSafe([&] { (void)find(); }))
+    if (!adbg::tool::actionOf && !adbg::tool::legalityOf)
       return std::nullopt;
-    adbg::tool::OptionalNumber found = find();
-    if (!found.isThere)
+    auto found = adbg::facts::legality.safely(find);
+    if (!found || !found->isThere)
       return std::nullopt;
-    return static_cast<LegalizationAction>(found.number);
+    return static_cast<LegalizationAction>(found->number);
   }
   ADBG_STAND_IN bool isIllegal(Operation *op) const {
-    return adbg::tool::isIllegal && adbg::facts::isIllegal.isSafe([&] {
-      adbg::tool::isIllegal(this, op);
-    }) && adbg::tool::isIllegal(this, op);
+    auto ask = [&] { return adbg::tool::isIllegal(this, op); };
+    return adbg::tool::isIllegal &&
+           adbg::facts::isIllegal.safely(ask).value_or(false);
   }
 };
 
@@ -200,20 +199,19 @@ public:
     auto convert = [&] {
       return adbg::tool::convertType(this, type.getAsOpaquePointer(), &to);
     };
-    if (!adbg::tool::convertType ||
-        !adbg::facts::convertType.isSafe([&] { (void)convert(); }))
-      return success();
-    return convert();
+    return adbg::tool::convertType
+               ? adbg::facts::convertType.safely(convert).value_or(success())
+               : success();
   }
   ADBG_STAND_IN LogicalResult convertType(Value value,
                                           SmallVectorImpl<Type> &to) const {
     auto convert = [&] {
       return adbg::tool::convertTypeOf(this, value.getAsOpaquePointer(), &to);
     };
-    if (!adbg::tool::convertTypeOf ||
-        !adbg::facts::convertValueType.isSafe([&] { (void)convert(); }))
-      return convertType(value.getType(), to);
-    return convert();
+    if (adbg::tool::convertTypeOf)
+      if (auto result = adbg::facts::convertValueType.safely(convert))
+        return *result;
+    return convertType(value.getType(), to);
   }
 };
 

@@ -12,8 +12,7 @@ struct SymbolTable {
 
 struct SymbolOpInterface {
   static TypeID getInterfaceID() {
-    static TypeID id = detail::FallbackTypeIDResolver::registerImplicitTypeID(
-        "mlir::SymbolOpInterface");
+    static TypeID id = typeIDOf("mlir::SymbolOpInterface");
     return id;
   }
 };

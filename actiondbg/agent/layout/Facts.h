@@ -47,7 +47,8 @@ public:
     };
     return holds(check);
   }
-  /// Returns what such a call returns; nothing if it is not safe.
+  /// Returns what such a call returns, perhaps an optional; nothing if it is
+  /// not safe.
   template <typename Call> auto safely(Call call) {
     return isSafe([&] { (void)call(); }) ? std::optional(call()) : std::nullopt;
   }

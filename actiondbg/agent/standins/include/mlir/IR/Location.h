@@ -30,9 +30,7 @@ class FileLineColRange : public LocationOf<adbg::AttributeClass::FileLocation> {
 public:
   using LocationOf::LocationOf;
 
-  StringAttr getFilename() const {
-    return StringAttr::getFromOpaquePointer(adbg::tool::fileOf(this));
-  }
+  StringAttr getFilename() const { return adbg::tool::fileOf(this); }
   unsigned getStartLine() const { return adbg::tool::lineOf(this); }
   unsigned getStartColumn() const { return adbg::tool::columnOf(this); }
   ADBG_STAND_IN unsigned getEndLine() const {

@@ -68,14 +68,12 @@ public:
 /// Returns the ID of a class by its spelling, which must never be freed: the
 /// registry of the tool keeps a reference. None if the tool lacks the function.
 inline TypeID typeIDOf(StringRef spelling) {
-  return adbg::tool::registerTypeID ? TypeID::getFromOpaquePointer(
-                                          adbg::tool::registerTypeID(spelling))
+  return adbg::tool::registerTypeID ? adbg::tool::registerTypeID(spelling)
                                     : TypeID();
 }
 
 class DialectRegistry;
 class OpAsmPrinter;
-class OperationName;
 
 /// Only passed on.
 class NamedAttrList;
@@ -239,10 +237,9 @@ public:
   /// Returns the names of the registered operations; none if the tool lacks the
   /// function.
   ADBG_STAND_IN ArrayRef<OperationName> getRegisteredOperations() {
-    if (!adbg::tool::registeredOperations)
-      return {};
-    adbg::tool::PointersAndSize all = adbg::tool::registeredOperations(this);
-    return {static_cast<const OperationName *>(all.pointers), all.size};
+    return adbg::tool::registeredOperations
+               ? adbg::tool::registeredOperations(this)
+               : ArrayRef<OperationName>();
   }
 };
 

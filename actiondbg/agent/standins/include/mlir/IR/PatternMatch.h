@@ -167,19 +167,17 @@ public:
   /// None if the tool lacks the function.
   ADBG_STAND_IN std::optional<LegalizationAction>
   getOpAction(OperationName name) const {
-    auto find = [&]() -> adbg::tool::OptionalNumber {
-      const void *key = name.getAsOpaquePointer();
+    auto find = [&]() -> std::optional<int> {
       if (adbg::tool::actionOf)
-        return adbg::tool::actionOf(this, key);
-      adbg::tool::OptionalLegality legality = adbg::tool::legalityOf(this, key);
-      return {legality.number, legality.isThere};
+        return adbg::tool::actionOf(this, name);
+      adbg::tool::OptionalLegality found = adbg::tool::legalityOf(this, name);
+      return found.isThere ? std::optional(found.number) : std::nullopt;
     };
     if (!adbg::tool::actionOf && !adbg::tool::legalityOf)
       return std::nullopt;
-    auto found = adbg::facts::legality.safely(find);
-    if (!found || !found->isThere)
-      return std::nullopt;
-    return static_cast<LegalizationAction>(found->number);
+    std::optional<int> found = adbg::facts::legality.safely(find);
+    return found ? std::optional(static_cast<LegalizationAction>(*found))
+                 : std::nullopt;
   }
   ADBG_STAND_IN bool isIllegal(Operation *op) const {
     auto ask = [&] { return adbg::tool::isIllegal(this, op); };
@@ -196,18 +194,14 @@ public:
   /// Succeeds if the tool lacks the function: then nothing is known.
   ADBG_STAND_IN LogicalResult convertType(Type type,
                                           SmallVectorImpl<Type> &to) const {
-    auto convert = [&] {
-      return adbg::tool::convertType(this, type.getAsOpaquePointer(), &to);
-    };
+    auto convert = [&] { return adbg::tool::convertType(this, type, &to); };
     return adbg::tool::convertType
                ? adbg::facts::convertType.safely(convert).value_or(success())
                : success();
   }
   ADBG_STAND_IN LogicalResult convertType(Value value,
                                           SmallVectorImpl<Type> &to) const {
-    auto convert = [&] {
-      return adbg::tool::convertTypeOf(this, value.getAsOpaquePointer(), &to);
-    };
+    auto convert = [&] { return adbg::tool::convertTypeOf(this, value, &to); };
     if (adbg::tool::convertTypeOf)
       if (auto result = adbg::facts::convertValueType.safely(convert))
         return *result;

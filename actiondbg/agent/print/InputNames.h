@@ -2,8 +2,8 @@
 
 #pragma once
 
-#include "support/Locations.h"
 #include "observe/Identity.h"
+#include "support/Locations.h"
 
 namespace adbg {
 

@@ -18,6 +18,12 @@ static TraitIDs &traitIDs() {
   return *ids;
 }
 
+/// Registers `spelling`, which must never be freed: the registry keeps a
+/// reference.
+static TypeID idOf(StringRef spelling) {
+  return mlir::detail::FallbackTypeIDResolver::registerImplicitTypeID(spelling);
+}
+
 // The argument of the trait is a class inside of MLIR's TypeID::get<Trait>().
 #define ADBG_SPELLED_IN_GET(TRAIT, BEGIN, END)                                 \
   "mlir::OpTrait::" TRAIT "<mlir::TypeID::get" BEGIN                           \
@@ -30,9 +36,8 @@ static TraitIDs &traitIDs() {
 
 #define ADBG_IDS(SPELL)                                                        \
   TraitIDs {                                                                   \
-    typeIDOf(SPELL("ConstantLike")), typeIDOf(SPELL("SymbolTable")),           \
-        typeIDOf(SPELL("IsIsolatedFromAbove")),                                \
-        typeIDOf(SPELL("IsTerminator"))                                        \
+    idOf(SPELL("ConstantLike")), idOf(SPELL("SymbolTable")),                   \
+        idOf(SPELL("IsIsolatedFromAbove")), idOf(SPELL("IsTerminator"))        \
   }
 
 bool findTraits(MLIRContext *context) {

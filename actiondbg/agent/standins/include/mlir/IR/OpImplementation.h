@@ -16,7 +16,8 @@ public:
       : op(op), functions(functionsOf(op)) {}
 
   static TypeID getInterfaceID() {
-    static TypeID id = typeIDOf("mlir::OpAsmOpInterface");
+    static TypeID id = detail::FallbackTypeIDResolver::registerImplicitTypeID(
+        "mlir::OpAsmOpInterface");
     return id;
   }
   static bool classof(Operation *op) { return functionsOf(op); }

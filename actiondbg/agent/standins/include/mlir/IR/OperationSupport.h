@@ -65,12 +65,15 @@ public:
   using Handle::Handle;
 };
 
-/// Returns the ID of a class by its spelling, which must never be freed: the
-/// registry of the tool keeps a reference. None if the tool lacks the function.
-inline TypeID typeIDOf(StringRef spelling) {
-  return adbg::tool::registerTypeID ? adbg::tool::registerTypeID(spelling)
-                                    : TypeID();
-}
+namespace detail {
+struct FallbackTypeIDResolver {
+  /// Returns no ID if the tool lacks the function.
+  ADBG_STAND_IN static TypeID registerImplicitTypeID(StringRef name) {
+    return adbg::tool::registerTypeID ? adbg::tool::registerTypeID(name)
+                                      : TypeID();
+  }
+};
+} // namespace detail
 
 class DialectRegistry;
 class OpAsmPrinter;

@@ -12,7 +12,8 @@ struct SymbolTable {
 
 struct SymbolOpInterface {
   static TypeID getInterfaceID() {
-    static TypeID id = typeIDOf("mlir::SymbolOpInterface");
+    static TypeID id = detail::FallbackTypeIDResolver::registerImplicitTypeID(
+        "mlir::SymbolOpInterface");
     return id;
   }
 };

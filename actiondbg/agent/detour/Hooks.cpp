@@ -13,6 +13,7 @@
 #include "interpose/Versions.h"
 #include "layout/Proof.h"
 #include "support/AgentHeap.h"
+#include "support/Assembly.h"
 #include "support/Without.h"
 
 #include <span>
@@ -41,65 +42,49 @@ extern "C" void *adbg_openGate(adbg::detour::Crossing *crossing)
 
 // The address of the crossing is in r11 or x17.
 #if defined(__x86_64__)
-__asm__(".text\n"
-        ".hidden adbg_gate\n"
-        ".globl adbg_gate\n"
-        ".type adbg_gate, @function\n"
-        "adbg_gate:\n"
-        ".cfi_startproc\n"
-        "  pushq %rdi\n"
-        "  pushq %rsi\n"
-        "  pushq %rdx\n"
-        "  pushq %rcx\n"
-        "  pushq %r8\n"
-        "  pushq %r9\n"
-        "  pushq %rax\n"
-        ".cfi_adjust_cfa_offset 56\n"
-        "  movq %r11, %rdi\n"
-        "  call adbg_openGate\n"
-        "  movq %rax, %r11\n"
-        "  popq %rax\n"
-        "  popq %r9\n"
-        "  popq %r8\n"
-        "  popq %rcx\n"
-        "  popq %rdx\n"
-        "  popq %rsi\n"
-        "  popq %rdi\n"
-        ".cfi_adjust_cfa_offset -56\n"
-        "  jmp *%r11\n"
-        ".cfi_endproc\n"
-        ".size adbg_gate, .-adbg_gate\n");
+ADBG_ASSEMBLY("adbg_gate", "  pushq %rdi\n"
+                           "  pushq %rsi\n"
+                           "  pushq %rdx\n"
+                           "  pushq %rcx\n"
+                           "  pushq %r8\n"
+                           "  pushq %r9\n"
+                           "  pushq %rax\n"
+                           ".cfi_adjust_cfa_offset 56\n"
+                           "  movq %r11, %rdi\n"
+                           "  call adbg_openGate\n"
+                           "  movq %rax, %r11\n"
+                           "  popq %rax\n"
+                           "  popq %r9\n"
+                           "  popq %r8\n"
+                           "  popq %rcx\n"
+                           "  popq %rdx\n"
+                           "  popq %rsi\n"
+                           "  popq %rdi\n"
+                           ".cfi_adjust_cfa_offset -56\n"
+                           "  jmp *%r11\n");
 #elif defined(__aarch64__)
-__asm__(".text\n"
-        ".hidden adbg_gate\n"
-        ".globl adbg_gate\n"
-        ".type adbg_gate, %function\n"
-        "adbg_gate:\n"
-        ".cfi_startproc\n"
-        "  stp x29, x30, [sp, #-96]!\n"
-        ".cfi_adjust_cfa_offset 96\n"
-        ".cfi_offset 29, -96\n"
-        ".cfi_offset 30, -88\n"
-        "  stp x0, x1, [sp, #16]\n"
-        "  stp x2, x3, [sp, #32]\n"
-        "  stp x4, x5, [sp, #48]\n"
-        "  stp x6, x7, [sp, #64]\n"
-        "  str x8, [sp, #80]\n"
-        "  mov x0, x17\n"
-        "  bl adbg_openGate\n"
-        "  mov x16, x0\n"
-        "  ldp x0, x1, [sp, #16]\n"
-        "  ldp x2, x3, [sp, #32]\n"
-        "  ldp x4, x5, [sp, #48]\n"
-        "  ldp x6, x7, [sp, #64]\n"
-        "  ldr x8, [sp, #80]\n"
-        "  ldp x29, x30, [sp], #96\n"
-        ".cfi_restore 29\n"
-        ".cfi_restore 30\n"
-        ".cfi_adjust_cfa_offset -96\n"
-        "  br x16\n"
-        ".cfi_endproc\n"
-        ".size adbg_gate, .-adbg_gate\n");
+ADBG_ASSEMBLY("adbg_gate", "  stp x29, x30, [sp, #-96]!\n"
+                           ".cfi_adjust_cfa_offset 96\n"
+                           ".cfi_offset 29, -96\n"
+                           ".cfi_offset 30, -88\n"
+                           "  stp x0, x1, [sp, #16]\n"
+                           "  stp x2, x3, [sp, #32]\n"
+                           "  stp x4, x5, [sp, #48]\n"
+                           "  stp x6, x7, [sp, #64]\n"
+                           "  str x8, [sp, #80]\n"
+                           "  mov x0, x17\n"
+                           "  bl adbg_openGate\n"
+                           "  mov x16, x0\n"
+                           "  ldp x0, x1, [sp, #16]\n"
+                           "  ldp x2, x3, [sp, #32]\n"
+                           "  ldp x4, x5, [sp, #48]\n"
+                           "  ldp x6, x7, [sp, #64]\n"
+                           "  ldr x8, [sp, #80]\n"
+                           "  ldp x29, x30, [sp], #96\n"
+                           ".cfi_restore 29\n"
+                           ".cfi_restore 30\n"
+                           ".cfi_adjust_cfa_offset -96\n"
+                           "  br x16\n");
 #else
 void adbg_gate() {}
 #endif
@@ -221,10 +206,9 @@ static std::vector<LoadedObject> neededBy(const LoadedObject &object) {
 }
 
 static bool isIn(const std::vector<LoadedObject> &objects, uint64_t address) {
-  for (const LoadedObject &object : objects)
-    if (object.contains(reinterpret_cast<const void *>(address)))
-      return true;
-  return false;
+  return std::ranges::any_of(objects, [=](const LoadedObject &object) {
+    return object.contains(reinterpret_cast<const void *>(address));
+  });
 }
 
 /// The functions and data of MLIR and LLVM that the agent refers to, and does
@@ -325,12 +309,8 @@ private:
 // Pointers to functions in tables
 //===----------------------------------------------------------------------===//
 
-namespace {
 /// A function, and what is called instead.
-struct Redirection {
-  uint64_t from, to;
-};
-} // namespace
+using Redirection = std::pair<uint64_t, uint64_t>;
 
 /// Replaces pointers to functions in an object's tables of virtual functions.
 /// A compiler may inline a virtual function where it guesses the class: it
@@ -344,26 +324,24 @@ static void redirectPointers(const LoadedObject &object,
   uint64_t end = object.constantsEnd / page * page;
   if (begin >= end || redirections.empty())
     return;
-  auto isBefore = [](const Redirection &a, const Redirection &b) {
-    return a.from < b.from;
-  };
-  std::sort(redirections.begin(), redirections.end(), isBefore);
+  std::ranges::sort(redirections);
   auto *memory = reinterpret_cast<void *>(begin);
   bool isWritable = false;
-  uint64_t first = redirections.front().from, last = redirections.back().from;
+  uint64_t first = redirections.front().first;
+  uint64_t last = redirections.back().first;
   for (auto *word = reinterpret_cast<uint64_t *>(begin);
        word < reinterpret_cast<uint64_t *>(end); ++word) {
     if (__builtin_expect(*word < first || *word > last, true))
       continue;
-    auto it = std::lower_bound(redirections.begin(), redirections.end(),
-                               Redirection{*word, 0}, isBefore);
-    if (it == redirections.end() || it->from != *word)
+    auto it =
+        std::ranges::lower_bound(redirections, *word, {}, &Redirection::first);
+    if (it == redirections.end() || it->first != *word)
       continue;
     if (!isWritable &&
         mprotect(memory, end - begin, PROT_READ | PROT_WRITE) != 0)
       return;
     isWritable = true;
-    *word = it->to;
+    *word = it->second;
   }
   if (isWritable)
     mprotect(memory, end - begin, PROT_READ);
@@ -495,10 +473,9 @@ private:
 
   static bool isAmong(const std::vector<LoadedObject> &objects,
                       const LoadedObject &object) {
-    for (const LoadedObject &other : objects)
-      if (other.begin == object.begin && other.path == object.path)
-        return true;
-    return false;
+    return std::ranges::any_of(objects, [&](const LoadedObject &other) {
+      return other.begin == object.begin && other.path == object.path;
+    });
   }
 
   void gate(const LoadedObject &object) {

@@ -8,37 +8,29 @@
 #include "detour/LoadedObjects.h"
 #include "support/OwnFiles.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 namespace adbg::detour {
 
 //===----------------------------------------------------------------------===//
 // What is loaded
 //===----------------------------------------------------------------------===//
 
-static std::string buildIdIn(const char *note, const char *end) {
+std::string buildIdIn(std::span<const char> notes) {
+  const char *note = notes.data(), *end = note + notes.size();
   while (note + sizeof(ElfW(Nhdr)) <= end) {
     ElfW(Nhdr) header;
     memcpy(&header, note, sizeof(header));
     const char *name = note + sizeof(header);
     const char *value = name + ((header.n_namesz + 3) & ~3u);
     note = value + ((header.n_descsz + 3) & ~3u);
-    if (note > end || header.n_type != NT_GNU_BUILD_ID ||
-        header.n_namesz != 4 || memcmp(name, "GNU", 4) != 0)
-      continue;
-    std::string text;
-    for (const char *byte = value; byte < value + header.n_descsz; ++byte) {
-      text += "0123456789abcdef"[(*byte >> 4) & 15];
-      text += "0123456789abcdef"[*byte & 15];
-    }
-    return text;
+    if (note <= end && header.n_type == NT_GNU_BUILD_ID &&
+        header.n_namesz == 4 && memcmp(name, "GNU", 4) == 0)
+      return llvm::toHex(
+          {reinterpret_cast<const uint8_t *>(value), header.n_descsz},
+          /*isLowerCase=*/true);
   }
   return "";
-}
-
-/// The program's own entry has no name.
-static std::string programPath() {
-  char path[PATH_MAX];
-  ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
-  return length > 0 ? std::string(path, length) : std::string();
 }
 
 static int addObject(dl_phdr_info *info, size_t, void *list) {
@@ -62,18 +54,19 @@ static int addObject(dl_phdr_info *info, size_t, void *list) {
       object.constantsBegin = begin;
       object.constantsEnd = begin + header.p_memsz;
     } else if (header.p_type == PT_NOTE && object.buildId.empty()) {
-      const char *note = reinterpret_cast<const char *>(begin);
-      object.buildId = buildIdIn(note, note + header.p_memsz);
+      object.buildId =
+          buildIdIn({reinterpret_cast<const char *>(begin), header.p_memsz});
     }
   }
   static const char self = 0;
   if (object.contains(&self))
     return 0;
   object.path = info->dlpi_name;
-  if (object.path.empty() &&
-      static_cast<std::vector<LoadedObject> *>(list)->empty())
-    object.path = programPath();
-  static_cast<std::vector<LoadedObject> *>(list)->push_back(std::move(object));
+  auto &objects = *static_cast<std::vector<LoadedObject> *>(list);
+  // The program's own entry has no name.
+  if (object.path.empty() && objects.empty())
+    object.path = readLink("/proc/self/exe");
+  objects.push_back(std::move(object));
   return 0;
 }
 
@@ -192,65 +185,32 @@ private:
 // All symbols, in the file
 //===----------------------------------------------------------------------===//
 
-/// Visits the mangled names of one table of symbols.
-static void visitTable(const MappedFile &file, const ElfW(Shdr) & table,
-                       const ElfW(Shdr) & strings, const SymbolVisitor &visit) {
-  uint64_t count = table.sh_size / sizeof(ElfW(Sym));
-  auto *symbols = file.at<ElfW(Sym)>(table.sh_offset, count);
-  auto *names = file.at<char>(strings.sh_offset, strings.sh_size);
-  if (!symbols || !names || !strings.sh_size ||
-      names[strings.sh_size - 1] != '\0')
-    return;
-  file.willRead(table.sh_offset, table.sh_size);
-  file.willRead(strings.sh_offset, strings.sh_size);
-  for (const ElfW(Sym) *symbol = symbols; symbol < symbols + count; ++symbol) {
-    if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx >= SHN_LORESERVE ||
-        symbol->st_name >= strings.sh_size)
-      continue;
-    const char *name = names + symbol->st_name;
-    if (name[0] == '_' && name[1] == 'Z')
-      visit(name, *symbol);
-  }
-}
-
-namespace {
-/// The sections of an ELF file; none if it is not one.
-struct Sections {
-  const ElfW(Shdr) *first = nullptr;
-  size_t count = 0;
-
-  explicit Sections(const MappedFile &file) {
-    auto *header = file.at<ElfW(Ehdr)>(0);
-    if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
-        header->e_shentsize != sizeof(ElfW(Shdr)))
-      return;
-    first = file.at<ElfW(Shdr)>(header->e_shoff, header->e_shnum);
-    count = first ? header->e_shnum : 0;
-  }
-
-  const ElfW(Shdr) * find(uint32_t type) const {
-    for (size_t i = 0; i < count; ++i)
-      if (first[i].sh_type == type && first[i].sh_link < count)
-        return &first[i];
-    return nullptr;
-  }
-};
-} // namespace
-
 bool LoadedObject::hasHiddenSymbols() const {
-  MappedFile file(path.c_str());
-  return Sections(file).find(SHT_SYMTAB);
+  return ElfFile(path).find(SHT_SYMTAB);
 }
 
 void LoadedObject::visitSymbols(const SymbolVisitor &visit) const {
-  MappedFile file(path.c_str());
-  Sections sections(file);
+  ElfFile file(path);
   // The full table has what the table of dynamic symbols has.
-  const ElfW(Shdr) *table = sections.find(SHT_SYMTAB);
+  const ElfW(Shdr) *table = file.find(SHT_SYMTAB);
   if (!table)
-    table = sections.find(SHT_DYNSYM);
-  if (table)
-    visitTable(file, *table, sections.first[table->sh_link], visit);
+    table = file.find(SHT_DYNSYM);
+  if (!table)
+    return;
+  const ElfW(Shdr) &texts = file.textsOf(*table);
+  std::span names = file.contentOf<char>(texts);
+  if (names.empty() || names.back() != '\0')
+    return;
+  file.willRead(*table);
+  file.willRead(texts);
+  for (const ElfW(Sym) &symbol : file.contentOf<ElfW(Sym)>(*table)) {
+    if (symbol.st_shndx == SHN_UNDEF || symbol.st_shndx >= SHN_LORESERVE ||
+        symbol.st_name >= names.size())
+      continue;
+    const char *name = names.data() + symbol.st_name;
+    if (name[0] == '_' && name[1] == 'Z')
+      visit(name, symbol);
+  }
 }
 
 SymbolPlaces LoadedObject::findInFile(const SymbolSet &wanted) const {

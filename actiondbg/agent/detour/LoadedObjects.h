@@ -67,6 +67,73 @@ private:
   size_t size = 0;
 };
 
+/// An ELF file, mapped while this exists; one without sections if it is none.
+class ElfFile {
+public:
+  explicit ElfFile(const std::string &path) : file(path.c_str()) {
+    header = file.at<ElfW(Ehdr)>(0);
+    if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
+        header->e_shentsize != sizeof(ElfW(Shdr)))
+      return;
+    if (auto *first = file.at<ElfW(Shdr)>(header->e_shoff, header->e_shnum))
+      sections = {first, header->e_shnum};
+  }
+
+  /// Whether a header in memory is that of this file.
+  bool hasHeader(const char *loaded) const {
+    return header && loaded && memcmp(loaded, header, sizeof(*header)) == 0;
+  }
+  /// Returns the first section of a type, or with a name; null without one.
+  const ElfW(Shdr) * find(uint32_t type) const {
+    for (const ElfW(Shdr) &one : sections)
+      if (one.sh_type == type && one.sh_link < sections.size())
+        return &one;
+    return nullptr;
+  }
+  const ElfW(Shdr) * find(std::string_view name) const {
+    for (const ElfW(Shdr) &one : sections)
+      if (header->e_shstrndx < sections.size() &&
+          textIn(sections[header->e_shstrndx], one.sh_name) == name)
+        return &one;
+    return nullptr;
+  }
+  /// Returns the texts of a table that `find` returned.
+  const ElfW(Shdr) & textsOf(const ElfW(Shdr) & table) const {
+    return sections[table.sh_link];
+  }
+  /// Returns what a section holds; nothing if the file lacks it.
+  template <typename Item>
+  std::span<const Item> contentOf(const ElfW(Shdr) & section) const {
+    size_t count = section.sh_size / sizeof(Item);
+    auto *items = section.sh_type == SHT_NOBITS
+                      ? nullptr
+                      : file.at<Item>(section.sh_offset, count);
+    return {items, items ? count : 0};
+  }
+  /// Returns a text of a section, which ends with a zero; empty if it is not
+  /// there.
+  std::string_view textIn(const ElfW(Shdr) & texts, uint64_t offset) const {
+    std::span<const char> all = contentOf<char>(texts);
+    if (offset >= all.size())
+      return "";
+    const char *text = all.data() + offset;
+    return {text, strnlen(text, all.size() - offset)};
+  }
+  /// Asks the kernel to read a section ahead, which is then read in order.
+  void willRead(const ElfW(Shdr) & section) const {
+    file.willRead(section.sh_offset, section.sh_size);
+  }
+
+private:
+  MappedFile file;
+  const ElfW(Ehdr) *header = nullptr;
+  std::span<const ElfW(Shdr)> sections;
+};
+
+/// Returns the build-id among the notes of an ELF file, as a hexadecimal
+/// number; empty if it has none.
+std::string buildIdIn(std::span<const char> notes);
+
 /// A symbol of an object: relative to where the object is loaded.
 struct SymbolPlace {
   uint64_t offset = 0;
@@ -154,7 +221,7 @@ struct LoadedObject {
   uint64_t codeBegin = 0, codeEnd = 0;
   /// The part that is read-only once it is relocated.
   uint64_t constantsBegin = 0, constantsEnd = 0;
-  /// As a hexadecimal number; empty if it has none.
+  /// Empty if it has none.
   std::string buildId;
   /// The dynamic section in memory; null if there is none.
   const ElfW(Dyn) *dynamic = nullptr;

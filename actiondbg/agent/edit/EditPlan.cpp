@@ -1,6 +1,6 @@
 #include "edit/EditPlan.h"
 #include "engine/Engine.h"
-#include "interpose/Versions.h"
+#include "support/Locations.h"
 #include "support/OwnFiles.h"
 #include "support/Pipelines.h"
 

@@ -1,6 +1,7 @@
 #include "fork/Files.h"
 #include "interpose/Interpose.h"
 #include "support/Connection.h"
+#include "support/OwnFiles.h"
 
 #include <dirent.h>
 #include <sys/sysmacros.h>
@@ -27,24 +28,12 @@ std::string *Files::captureErrors(std::string *text) {
   return std::exchange(capturedErrors, text);
 }
 
-static int shownErrors = -1; // stderr, while it goes nowhere
-
-static void hideErrors() {
-  int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
-  if (nowhere < 0)
-    return;
-  shownErrors = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-  if (shownErrors >= 0)
-    dup2(nowhere, STDERR_FILENO);
-  close(nowhere);
-}
+// Whether stderr leads nowhere for the text of an assertion.
+static bool hidesAssertion = false;
 
 void Files::showErrors() {
-  if (shownErrors < 0)
-    return;
-  dup2(shownErrors, STDERR_FILENO);
-  close(shownErrors);
-  shownErrors = -1;
+  if (std::exchange(hidesAssertion, false))
+    SilentStreams::end();
 }
 
 // When this fork was made. Files are dated by a coarser clock, or since Linux
@@ -157,8 +146,10 @@ ADBG_LIBC(void, failAssertion, "__assert_fail", const char *assertion,
   int size = snprintf(nullptr, 0, "%s: %s:%u: %s: Assertion `%s' failed.\n",
                       program_invocation_short_name, file, line,
                       function ? function : "", assertion);
-  if (writtenSoFar.bytes[1] < mutedUpTo.bytes[1])
-    hideErrors();
+  if (isSilenced(2)) {
+    SilentStreams::begin({false, true}, SilentStreams::noEvent);
+    hidesAssertion = true;
+  }
   writtenSoFar.bytes[1] += std::max(size, 0);
   next(assertion, file, line, function);
 }
@@ -228,11 +219,9 @@ void Files::note() {
         fstat(number, &file) != 0 || !S_ISREG(file.st_mode))
       continue;
     int fd = SilentStreams::keptFor(number);
-    char path[4096];
-    ssize_t size = readlink(linkOf(number).c_str(), path, sizeof(path));
     open.push_back({fd, fcntl(number, F_GETFL), file.st_dev, file.st_ino,
                     file.st_mode, lseek(number, 0, SEEK_CUR), file.st_size,
-                    size > 0 ? std::string(path, size) : ""});
+                    readLink(linkOf(number))});
     Open &one = open.back();
     if (!one.isNamed())
       one.path.clear(); // such as "NAME (deleted)"
@@ -464,7 +453,6 @@ void Files::discard() {
 // Streams that lead nowhere for a while
 //===----------------------------------------------------------------------===//
 
-static constexpr uint64_t noEvent = std::numeric_limits<uint64_t>::max();
 static constexpr int mostDescriptors = 1024;
 // The tool numbers its own files as without the agent.
 static constexpr int firstAside = 200;

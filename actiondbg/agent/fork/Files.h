@@ -120,6 +120,7 @@ private:
 /// the descriptors themselves lead to /dev/null meanwhile.
 class SilentStreams {
 public:
+  static constexpr uint64_t noEvent = std::numeric_limits<uint64_t>::max();
   /// Sends stdout, stderr or both nowhere until `event`, with the descriptors
   /// that are duplicates of them.
   static void begin(const bool (&streams)[2], uint64_t event);

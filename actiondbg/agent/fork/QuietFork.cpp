@@ -1,11 +1,10 @@
 #include "fork/QuietFork.h"
+#include "support/Assembly.h"
 #include "support/ExitAtOnce.h"
 
 namespace adbg {
 
-/// Whether there is no other thread that could hold a lock, such as malloc's,
-/// which only the C library's own fork resets in the child.
-static bool isSingleThreaded() {
+bool isSingleThreaded() {
   struct stat tasks;
   return stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink == 3;
 }
@@ -35,39 +34,23 @@ extern "C" pid_t adbg_vforkUnseen()
     __attribute__((returns_twice, visibility("hidden")));
 #if defined(__x86_64__)
 // clone(CLONE_VM | CLONE_VFORK). The child overwrites the return address.
-__asm__(".text\n"
-        ".hidden adbg_vforkUnseen\n"
-        ".globl adbg_vforkUnseen\n"
-        ".type adbg_vforkUnseen, @function\n"
-        "adbg_vforkUnseen:\n"
-        ".cfi_startproc\n"
-        "  popq %r9\n"
-        ".cfi_adjust_cfa_offset -8\n"
-        ".cfi_register %rip, %r9\n"
-        "  movl $0x4100, %edi\n"
-        "  xorl %esi, %esi\n"
-        "  movl $56, %eax\n"
-        "  syscall\n"
-        "  pushq %r9\n"
-        ".cfi_adjust_cfa_offset 8\n"
-        ".cfi_offset %rip, -8\n"
-        "  ret\n"
-        ".cfi_endproc\n"
-        ".size adbg_vforkUnseen, .-adbg_vforkUnseen\n");
+ADBG_ASSEMBLY("adbg_vforkUnseen", "  popq %r9\n"
+                                  ".cfi_adjust_cfa_offset -8\n"
+                                  ".cfi_register %rip, %r9\n"
+                                  "  movl $0x4100, %edi\n"
+                                  "  xorl %esi, %esi\n"
+                                  "  movl $56, %eax\n"
+                                  "  syscall\n"
+                                  "  pushq %r9\n"
+                                  ".cfi_adjust_cfa_offset 8\n"
+                                  ".cfi_offset %rip, -8\n"
+                                  "  ret\n");
 #elif defined(__aarch64__)
-__asm__(".text\n"
-        ".hidden adbg_vforkUnseen\n"
-        ".globl adbg_vforkUnseen\n"
-        ".type adbg_vforkUnseen, %function\n"
-        "adbg_vforkUnseen:\n"
-        ".cfi_startproc\n"
-        "  mov x0, #0x4100\n"
-        "  mov x1, #0\n"
-        "  mov x8, #220\n"
-        "  svc #0\n"
-        "  ret\n"
-        ".cfi_endproc\n"
-        ".size adbg_vforkUnseen, .-adbg_vforkUnseen\n");
+ADBG_ASSEMBLY("adbg_vforkUnseen", "  mov x0, #0x4100\n"
+                                  "  mov x1, #0\n"
+                                  "  mov x8, #220\n"
+                                  "  svc #0\n"
+                                  "  ret\n");
 #else
 pid_t adbg_vforkUnseen() { return -1; }
 #endif
@@ -213,7 +196,7 @@ ForkEnd runInFork(function_ref<void(int)> write,
     exitAtOnce(0);
   }
   answer.shut(1);
-  ForkEnd end{child > 0, ""};
+  ForkEnd end{child > 0, "", ""};
   if (child < 0)
     return end;
   // A child of the process between may be reaped, and its number used again.
@@ -223,6 +206,7 @@ ForkEnd runInFork(function_ref<void(int)> write,
       syscall(SYS_pidfd_send_signal, process, SIGKILL, nullptr, 0);
     else
       kill(child, SIGKILL);
+    end.unfinished = std::move(*end.text);
     end.text.reset();
   }
   if (process >= 0)

@@ -10,6 +10,10 @@ namespace adbg {
 /// on failure; 0 in the child.
 pid_t forkQuietly();
 
+/// Whether there is no other thread that could hold a lock, such as malloc's,
+/// which only the C library's own fork resets in the child.
+bool isSingleThreaded();
+
 /// Called in the fork of a computation: it is not the tool any more, and may
 /// have been made without the handlers of pthread_atfork.
 inline void (*leaveTool)() = nullptr;
@@ -21,6 +25,8 @@ struct ForkEnd {
   /// What it wrote; empty if it crashed, none if it did not end in time or
   /// waits for a lock that nothing releases.
   std::optional<std::string> text = std::nullopt;
+  /// What it wrote, if there is no text.
+  std::string unfinished;
 };
 
 /// Runs a computation in a fork of the tool, whose memory is freed at once; it

@@ -37,10 +37,7 @@ struct AgentSettings {
 };
 } // namespace
 
-static AgentSettings &settings() {
-  static AgentSettings *settings = new AgentSettings;
-  return *settings;
-}
+static AgentSettings &settings() { return immortal<AgentSettings>(); }
 
 /// Reads a variable, and removes it unless it is for the children, too.
 static std::string readVariable(const char *name, bool isKept) {
@@ -139,6 +136,29 @@ static void expectForks(const AgentSettings &given) {
   if (given.isOfProgram && given.record.upstreamLog.empty())
     settingsOfForks = new AgentSettings(given);
 }
+
+namespace {
+/// While one lives, those of other threads wait: threads may make the first
+/// contexts at the same time. Unlike a recursive mutex, which knows its owner
+/// by a number that a fork changes, it ends in a fork, too.
+class OneThread {
+  static inline std::mutex mutex;
+  static inline thread_local bool isHeld = false;
+  bool isOuter = !std::exchange(isHeld, true);
+
+public:
+  OneThread() {
+    if (isOuter)
+      mutex.lock();
+  }
+  OneThread(const OneThread &) = delete;
+  ~OneThread() {
+    if (isOuter)
+      mutex.unlock();
+    isHeld &= !isOuter;
+  }
+};
+} // namespace
 
 /// Carries out the settings, at the first context.
 static void applySettings(MLIRContext *context) {

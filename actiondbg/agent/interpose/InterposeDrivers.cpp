@@ -382,18 +382,13 @@ ADBG_INTERPOSE_BY(noteMade, tool::InFlight, makeWarning, ADBG_EMIT_WARNING,
 ADBG_INTERPOSE_BY(noteMade, tool::InFlight, makeRemark, ADBG_EMIT_REMARK,
                   Operation *, const void *)
 
-/// Whether a handler of the agent takes a diagnostic.
-static bool isTaken(Diagnostic &diagnostic) {
-  return ScopedDiagnosticHandler::handle(diagnostic);
-}
-
 // report() calls emit(), through the function below or directly.
 static thread_local bool isReporting = false;
 
 ADBG_INTERPOSE(void, reportDiagnostic, ADBG_REPORT, InFlightDiagnostic *self) {
   if (self->owner && self->impl) {
     noteDiagnostic(*self->impl);
-    if (isTaken(*self->impl))
+    if (ScopedDiagnosticHandler::handle(*self->impl))
       self->owner = nullptr;
   }
   bool outer = std::exchange(isReporting, true);
@@ -405,7 +400,7 @@ ADBG_INTERPOSE(void, emitDiagnostic, ADBG_EMIT, DiagnosticEngine *self,
                Diagnostic &&diagnostic) {
   if (!isReporting)
     noteDiagnostic(diagnostic);
-  if (!isTaken(diagnostic))
+  if (!ScopedDiagnosticHandler::handle(diagnostic))
     next(self, std::move(diagnostic));
 }
 

@@ -68,10 +68,7 @@ struct Execs {
 };
 } // namespace
 
-static const Execs &execs() {
-  static const Execs *all = new Execs;
-  return *all;
-}
+static const Execs &execs() { return immortal<Execs>(); }
 
 __attribute__((constructor)) static void findExecs() { execs(); }
 

@@ -230,17 +230,12 @@ void noteUnobserved() {
   if (runsUnobserved())
     return;
   // As a person reads it: the number, and the beginning of the command line.
-  char text[256], words[200];
-  int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-  ssize_t size = file < 0 ? 0 : read(file, words, sizeof(words) - 1);
-  if (file >= 0)
-    close(file);
-  words[std::max<ssize_t>(size, 0)] = 0;
-  for (ssize_t i = 0; i + 1 < size; ++i)
-    if (static_cast<uint8_t>(words[i]) < ' ')
-      words[i] = ' ';
-  snprintf(text, sizeof(text), "%d %s", noted, words);
-  noteLine("unobserved ", text);
+  std::string words = readFile("/proc/self/cmdline").value_or("");
+  words.resize(std::min<size_t>(words.size(), 200));
+  auto isControl = [](char c) { return static_cast<uint8_t>(c) < ' '; };
+  std::ranges::replace_if(words, isControl, ' ');
+  std::string text = std::to_string(noted) + " " + words;
+  noteLine("unobserved ", StringRef(text).rtrim().str().c_str());
 }
 
 void noteDebugged(bool isReplay) {
@@ -339,12 +334,9 @@ bool isFollowed(StringRef glob) {
   std::optional<Glob> wanted = Glob::create(glob, error);
   if (!wanted)
     return true; // the front end has checked it
-  char executable[PATH_MAX];
-  ssize_t size = readlink("/proc/self/exe", executable, sizeof(executable));
-  if (size > 0 &&
-      wanted->matchesNow(withoutDirectory({executable, size_t(size)})))
-    return true;
-  std::string line = readFile("/proc/self/cmdline").value_or("");
+  // The executable, and the words of the command line.
+  std::string line = readLink("/proc/self/exe") + '\0' +
+                     readFile("/proc/self/cmdline").value_or("");
   std::vector<StringRef> words;
   StringRef(line).split(words, '\0');
   for (StringRef word : words)

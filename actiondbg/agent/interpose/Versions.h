@@ -1,13 +1,11 @@
 //===- Versions.h - Differences between LLVM versions -----------*- C++ -*-===//
 //
-// The mangled names of interposed functions.
+// The mangled names of interposed functions. Those that the agent only calls
+// are in layout/ToolFunctions.h.
 //
 //===----------------------------------------------------------------------===//
 
 #pragma once
-
-#include "mlir/IR/BuiltinAttributes.h"
-#include "mlir/IR/Location.h"
 
 // Mangled names in LLVM 22.
 #define ADBG_CONTEXT_CTOR "_ZN4mlir11MLIRContextC1ENS0_9ThreadingE"
@@ -80,10 +78,11 @@
   "ilist_iteratorINS_12ilist_detail12node_optionsIS2_Lb0"                      \
   "ELb0EvLb0EvEELb0ELb0EEES9_"
 #define ADBG_PLACE                                                             \
-  "EPNS_5BlockEN4llvm14ilist_iteratorINS3_12ilist_detail12node_optionsIS0_"    \
+  "N4llvm14ilist_iteratorINS3_12ilist_detail12node_optionsIS0_"                \
   "Lb0ELb0EvLb0EvEELb0ELb0EEE"
-#define ADBG_MOVE_BEFORE_IN "_ZN4mlir9Operation10moveBefore" ADBG_PLACE
-#define ADBG_MOVE_AFTER_IN "_ZN4mlir9Operation9moveAfter" ADBG_PLACE
+#define ADBG_MOVE_BEFORE_IN                                                    \
+  "_ZN4mlir9Operation10moveBeforeEPNS_5BlockE" ADBG_PLACE
+#define ADBG_MOVE_AFTER_IN "_ZN4mlir9Operation9moveAfterEPNS_5BlockE" ADBG_PLACE
 #define ADBG_CLONE_INTO                                                        \
   "_ZN4mlir6Region9cloneIntoEPS0_N4llvm14ilist_iteratorINS2_12ilist_detail12"  \
   "node_optionsINS_5BlockELb0"                                                 \
@@ -107,10 +106,13 @@
   "_ZN4mlir12RewriterBase20replaceAllOpUsesWithEPNS_9OperationES2_"
 #define ADBG_FINALIZE_MODIFICATION                                             \
   "_ZN4mlir12RewriterBase22finalizeOpModificationEPNS_9OperationE"
-#define ADBG_MATCH_AND_REWRITE                                                 \
+// In builds before LogicalResult moved to LLVM, in LLVM 19, with "NS" for
+// "NS5".
+#define ADBG_MATCH_AND_REWRITE_TO(RESULT)                                      \
   "_ZN4mlir17PatternApplicator15matchAndRewriteEPNS_9OperationERNS_15"         \
   "PatternRewriterEN4llvm12function_refIFbRKNS_7PatternEEEENS6_IFvS9_EEENS6_"  \
-  "IFNS5_13LogicalResultES9_EEE"
+  "IF" RESULT "_13LogicalResultES9_EEE"
+#define ADBG_MATCH_AND_REWRITE ADBG_MATCH_AND_REWRITE_TO("NS5")
 #define ADBG_COST_MODEL                                                        \
   "_ZN4mlir17PatternApplicator14applyCostModelEN4llvm12function_refIFNS_14"    \
   "PatternBenefitERKNS_7PatternEEEE"
@@ -175,24 +177,3 @@
 #define ADBG_CONVERT_VALUE_TYPE_MANY                                           \
   "_ZNK4mlir13TypeConverter11convertTypeENS_5ValueERN4llvm15SmallVector"       \
   "ImplINS_4TypeEEE"
-
-namespace adbg {
-
-/// A file location; lines and columns count from 1.
-struct FilePlace {
-  StringAttr file;
-  unsigned line;
-  unsigned column;
-  unsigned lastLine;
-};
-
-/// Returns `loc` itself as a file location, if it is one.
-inline std::optional<FilePlace> asFilePlace(Location loc) {
-  // Since LLVM 20 a FileLineColLoc is a range of one line and column.
-  if (auto range = dyn_cast<FileLineColRange>(loc))
-    return FilePlace{range.getFilename(), range.getStartLine(),
-                     range.getStartColumn(), range.getEndLine()};
-  return std::nullopt;
-}
-
-} // namespace adbg

@@ -47,6 +47,11 @@ public:
     };
     return holds(check);
   }
+  /// Returns what such a call returns, perhaps an optional; nothing if it is
+  /// not safe.
+  template <typename Call> auto safely(Call call) {
+    return isSafe([&] { (void)call(); }) ? std::optional(call()) : std::nullopt;
+  }
   bool isProved() const { return answer() == Answer::Proved; }
   bool isRefuted() const { return answer() == Answer::Refuted; }
   Answer answer() const { return states[Instances::current()].answer; }

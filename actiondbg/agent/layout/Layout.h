@@ -121,6 +121,12 @@ template <typename Stored> const Stored *AttributeStorage::as() const {
              : nullptr;
 }
 
+/// Returns what is so many bytes behind the begin of an object.
+template <typename T> T *memberAt(const void *object, uint32_t offset) {
+  auto *address = static_cast<const char *>(object) + offset;
+  return reinterpret_cast<T *>(const_cast<char *>(address));
+}
+
 /// Copies memory that need not be readable; returns whether it is.
 bool readMemory(const void *from, void *to, size_t size);
 

@@ -11,81 +11,43 @@
 
 namespace adbg {
 
-namespace {
 /// A step takes milliseconds.
-constexpr auto longest = std::chrono::seconds(10);
+static constexpr std::chrono::seconds longest(10);
 
-enum class End { Whole, Crashed, Hung, Unforked };
-
+namespace {
 /// How a fork reports where it crashes, in place of an answer.
 struct CrashReport {
   static constexpr char mark = 1;
-  const char begin = mark;
+  char begin = mark;
   char signal = 0;
   const void *place = nullptr;
-};
-
-/// The pipe from a fork: a text for each step that is over, and a 0 after it;
-/// or the report of a crash.
-class Answers {
-public:
-  explicit Answers(int fd) : fd(fd) {}
-
-  /// Where it crashed: the end of a sentence; empty if that is unknown.
-  std::string place;
-
-  /// Adds the answers of `count` steps.
-  End read(size_t count, std::vector<std::string> &answers) {
-    auto deadline = std::chrono::steady_clock::now() + longest;
-    std::string text;
-    while (count) {
-      auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-          deadline - std::chrono::steady_clock::now());
-      if (left.count() <= 0)
-        return End::Hung;
-      struct pollfd one = {fd, POLLIN, 0};
-      if (poll(&one, 1, static_cast<int>(left.count())) < 0 && errno != EINTR)
-        return End::Hung;
-      if (!one.revents)
-        continue;
-      char c;
-      ssize_t size = ::read(fd, &c, 1);
-      if (size < 0 && errno == EINTR)
-        continue;
-      if (size <= 0)
-        return End::Crashed;
-      if (c == CrashReport::mark && text.empty()) {
-        readPlace();
-        return End::Crashed;
-      }
-      if (c) {
-        text += c;
-        continue;
-      }
-      answers.push_back(std::exchange(text, ""));
-      --count;
-    }
-    return End::Whole;
-  }
-
-private:
-  /// Reads the rest of a report: it was written at once.
-  void readPlace() {
-    CrashReport report;
-    char *rest = reinterpret_cast<char *>(&report) + 1;
-    if (::read(fd, rest, sizeof(report) - 1) != sizeof(report) - 1)
-      return;
-    place = std::string(": ") + strsignal(report.signal);
-    if (Place found = Place::of(report.place); found.isKnown())
-      place += " at " + found.offsetOf(report.place);
-  }
-
-  int fd;
 };
 
 /// In a fork, where crashes are reported.
 int reports = -1;
 } // namespace
+
+/// Reads what a fork wrote: a text for each step that is over, and a 0 after
+/// it; then perhaps the report of a crash. Adds the texts to `answers`, and
+/// returns where it crashed: the end of a sentence; empty if that is unknown.
+static std::string readAnswers(StringRef text,
+                               std::vector<std::string> &answers) {
+  while (!text.empty() && text.front() != CrashReport::mark) {
+    auto [answer, rest] = text.split('\0');
+    if (answer.size() == text.size())
+      return ""; // it ended while it wrote
+    answers.push_back(answer.str());
+    text = rest;
+  }
+  CrashReport report;
+  if (text.size() != sizeof(report))
+    return "";
+  memcpy(&report, text.data(), sizeof(report));
+  std::string place = std::string(": ") + strsignal(report.signal);
+  if (Place found = Place::of(report.place); found.isKnown())
+    place += " at " + found.offsetOf(report.place);
+  return place;
+}
 
 static void reportCrash(int number, siginfo_t *, void *context) {
   CrashReport report;
@@ -96,16 +58,10 @@ static void reportCrash(int number, siginfo_t *, void *context) {
   exitAtOnce(1);
 }
 
-static bool hasOtherThreads() {
-  struct stat tasks;
-  return stat("/proc/self/task", &tasks) != 0 || tasks.st_nlink != 3;
-}
-
-/// Takes the steps in this process, a fork, and ends it.
-[[noreturn]] static void take(ArrayRef<ProofStep> steps, int fd) {
-  // The tool's handlers would report a crash as its own, or remove its files.
-  for (int fatal : {SIGTERM, SIGALRM})
-    signal(fatal, SIG_DFL);
+/// Takes the steps in this process, a fork.
+static void take(ArrayRef<ProofStep> steps, int fd) {
+  // The tool's handler would remove its files.
+  signal(SIGINT, SIG_DFL);
   reports = fd;
   for (int fatal : {SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE, SIGTRAP}) {
     struct sigaction action = {};
@@ -115,8 +71,6 @@ static bool hasOtherThreads() {
   }
   struct rlimit none = {0, 0};
   setrlimit(RLIMIT_CORE, &none);
-  // It outlives nobody for long; its parent may be a process in between.
-  alarm(2 * longest.count());
   // A failed assertion prints a message.
   if (int null = open("/dev/null", O_WRONLY | O_CLOEXEC); null >= 0)
     dup2(null, STDERR_FILENO);
@@ -125,47 +79,27 @@ static bool hasOtherThreads() {
     if (write(fd, answer.c_str(), answer.size() + 1) < 0)
       break;
   }
-  exitAtOnce(0);
-}
-
-/// Returns how a fork ended, whose answers are added, and where it crashed.
-static std::pair<End, std::string>
-proveInFork(ArrayRef<ProofStep> steps, std::vector<std::string> &answers) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0)
-    return {End::Unforked, ""};
-  pid_t child = forkQuietly();
-  if (child == 0)
-    take(steps, ends[1]);
-  close(ends[1]);
-  Answers read(ends[0]);
-  End end = child > 0 ? read.read(steps.size(), answers) : End::Unforked;
-  close(ends[0]);
-  if (child > 0) {
-    kill(child, SIGKILL);
-    // Fails at once for the child of a child, which is nobody's zombie.
-    while (waitpid(child, nullptr, __WCLONE) < 0 && errno == EINTR) {
-    }
-  }
-  return {end, read.place};
 }
 
 /// Returns for each step why it failed.
 static std::vector<std::string> proveAll(ArrayRef<ProofStep> steps) {
-  bool isShared = hasOtherThreads();
+  bool isShared = !isSingleThreaded();
   std::vector<std::string> answers;
   while (answers.size() < steps.size()) {
     size_t first = answers.size();
-    auto [end, place] = proveInFork(steps.drop_front(first), answers);
+    ForkEnd end =
+        runInFork([&](int fd) { take(steps.drop_front(first), fd); }, longest);
+    std::string place =
+        readAnswers(end.text ? *end.text : end.unfinished, answers);
     for (size_t i = first; i < answers.size(); ++i)
       if (steps[i].fact && answers[i].empty())
         ProvedFacts::add(steps[i].fact);
     if (answers.size() == steps.size())
       break;
-    if (end == End::Crashed)
-      answers.push_back("it crashed when it was tried in a fork" + place);
-    else if (end == End::Unforked || isShared)
+    if (!end.isForked || (!end.text && isShared))
       answers.resize(steps.size());
+    else if (end.text)
+      answers.push_back("it crashed when it was tried in a fork" + place);
     else
       answers.push_back("it did not end when it was tried in a fork");
   }
@@ -244,14 +178,11 @@ static std::string describeFile(const std::string &path,
 
 static ADBG_OF_INSTANCE KeptFacts *kept = nullptr;
 
-static std::mutex &mutex() {
-  static std::mutex &only = *new std::mutex;
-  return only;
-}
+static std::mutex mutex;
 
 void ProvedFacts::open(const std::string &file, const std::string &buildId) {
   AgentHeap agentHeap;
-  std::lock_guard<std::mutex> lock(mutex());
+  std::lock_guard<std::mutex> lock(mutex);
   kept = new KeptFacts;
   const char *folder = getenv("ACTIONDBG_CACHE");
   struct stat status;
@@ -269,13 +200,13 @@ void ProvedFacts::open(const std::string &file, const std::string &buildId) {
 }
 
 bool ProvedFacts::has(const char *fact) {
-  std::lock_guard<std::mutex> lock(mutex());
+  std::lock_guard<std::mutex> lock(mutex);
   return kept && kept->all.find(std::string_view(fact)) != kept->all.end();
 }
 
 void ProvedFacts::add(const char *fact) {
   AgentHeap agentHeap;
-  std::lock_guard<std::mutex> lock(mutex());
+  std::lock_guard<std::mutex> lock(mutex);
   if (!kept)
     return;
   auto [place, isNew] = kept->all.emplace(fact);

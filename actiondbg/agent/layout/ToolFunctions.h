@@ -1,8 +1,9 @@
 //===- ToolFunctions.h - Functions of the tool's MLIR -----------*- C++ -*-===//
 //
 // The functions that the agent calls in the tool, by their mangled
-// names. They are weak: one that the tool lacks is null, and what needs it is
-// done in another way or not at all.
+// names; those that it replaces, too, have them in Versions.h. They are weak:
+// one that the tool lacks is null, and what needs it is done in another way or
+// not at all.
 //
 // Member functions are declared as functions of an object: both are called in
 // the same way.
@@ -11,6 +12,7 @@
 
 #pragma once
 
+#include "interpose/Versions.h"
 #include "support/LLVM.h"
 
 namespace adbg::tool {
@@ -115,33 +117,24 @@ void printTypeIn(const void *type, raw_ostream &os, void *state)
 
 Operation *parentOfBlock(Block *block)
     ADBG_TOOL("_ZN4mlir5Block11getParentOpEv");
-struct OptionalPointer {
-  const void *pointer;
-  bool isThere;
-};
-OptionalPointer inherentAttribute(Operation *op, StringRef name)
+std::optional<Attribute> inherentAttribute(Operation *op, StringRef name)
     ADBG_TOOL("_ZN4mlir9Operation15getInherentAttrEN4llvm9StringRefE");
-LogicalResult verify(Operation *op, bool isRecursive)
-    ADBG_TOOL("_ZN4mlir6verifyEPNS_9OperationEb");
+LogicalResult verify(Operation *op, bool isRecursive) ADBG_TOOL(ADBG_VERIFY);
 size_t hashProperties(Operation *op)
     ADBG_TOOL("_ZN4mlir9Operation14hashPropertiesEv");
-const void *propertiesOf(Operation *op)
+Attribute propertiesOf(Operation *op)
     ADBG_TOOL("_ZN4mlir9Operation24getPropertiesAsAttributeEv");
-const void *attributesOf(Operation *op)
+DictionaryAttr attributesOf(Operation *op)
     ADBG_TOOL("_ZN4mlir9Operation17getAttrDictionaryEv");
 bool isEquivalent(Operation *op, Operation *other, unsigned flags) ADBG_TOOL(
     "_ZN4mlir20OperationEquivalence14isEquivalentToEPNS_9OperationES2_"
     "NS0_5FlagsE");
 void makeName(void *name, StringRef text, MLIRContext *context)
     ADBG_TOOL("_ZN4mlir13OperationNameC1EN4llvm9StringRefEPNS_11MLIRContextE");
-const void *registerTypeID(StringRef spelling)
+TypeID registerTypeID(StringRef spelling)
     ADBG_TOOL("_ZN4mlir6detail22FallbackTypeIDResolver22registerImplicitTypeID"
               "EN4llvm9StringRefE");
-struct PointersAndSize {
-  const void *pointers;
-  size_t size;
-};
-PointersAndSize registeredOperations(MLIRContext *context)
+ArrayRef<OperationName> registeredOperations(MLIRContext *context)
     ADBG_TOOL("_ZN4mlir11MLIRContext23getRegisteredOperationsEv");
 MLIRContext *contextOf(const void *attribute)
     ADBG_TOOL("_ZNK4mlir9Attribute10getContextEv");
@@ -159,16 +152,13 @@ void notifyMatchFailure(void *self)
     ADBG_TOOL("_ZN4mlir12RewriterBase8Listener18notifyMatchFailureENS_8Location"
               "EN4llvm12function_refIFvRNS_10DiagnosticEEEE");
 /// Of builds before LogicalResult moved to LLVM, in LLVM 19.
-void matchAndRewriteTo19(void *self) ADBG_TOOL(
-    "_ZN4mlir17PatternApplicator15matchAndRewriteEPNS_9OperationERNS_15"
-    "PatternRewriterEN4llvm12function_refIFbRKNS_7PatternEEEENS6_IFvS9_EEENS6_"
-    "IFNS_13LogicalResultES9_EEE");
+void matchAndRewriteTo19(void *self) ADBG_TOOL(ADBG_MATCH_AND_REWRITE_TO("NS"));
 
 //===----------------------------------------------------------------------===//
 // Locations, each passed by its address
 //===----------------------------------------------------------------------===//
 
-const void *fileOf(const void *loc)
+StringAttr fileOf(const void *loc)
     ADBG_TOOL("_ZNK4mlir14FileLineColLoc11getFilenameEv");
 unsigned lineOf(const void *loc)
     ADBG_TOOL("_ZNK4mlir14FileLineColLoc7getLineEv");
@@ -196,7 +186,7 @@ void makeManager(void *manager, const void *operationName, int nesting)
               "NestingE");
 void endManager(void *manager) ADBG_TOOL("_ZN4mlir11PassManagerD1Ev");
 LogicalResult runManager(void *manager, Operation *op)
-    ADBG_TOOL("_ZN4mlir11PassManager3runEPNS_9OperationE");
+    ADBG_TOOL(ADBG_RUN_PASSES);
 /// Returns null if no pass has this argument.
 const void *findPass(StringRef argument)
     ADBG_TOOL("_ZN4mlir8PassInfo6lookupEN4llvm9StringRefE");
@@ -221,18 +211,13 @@ struct InFlight {
 /// The text of a diagnostic; in later versions with room for one more word.
 void printDiagnostic(const void *diagnostic, raw_ostream &os)
     ADBG_TOOL("_ZNK4mlir10Diagnostic5printERN4llvm11raw_ostreamE");
-struct NoNumber {
-  int64_t number = 0;
-  bool isThere = false;
-};
 void printDiagnosticWith(const void *diagnostic, raw_ostream &os,
-                         NoNumber number)
+                         std::optional<int64_t> number)
     ADBG_TOOL(
         "_ZNK4mlir10Diagnostic5printERN4llvm11raw_ostreamESt8optionalIlE");
 InFlight emitError(const void *loc, const void *twine)
     ADBG_TOOL("_ZN4mlir9emitErrorENS_8LocationERKN4llvm5TwineE");
-void reportDiagnostic(void *inFlight)
-    ADBG_TOOL("_ZN4mlir18InFlightDiagnostic6reportEv");
+void reportDiagnostic(void *inFlight) ADBG_TOOL(ADBG_REPORT);
 
 /// The stream to standard output: it may hold text.
 raw_ostream &output() ADBG_TOOL("_ZN4llvm4outsEv");
@@ -253,23 +238,18 @@ LogicalResult parseSource(StringRef text, Block *block, const void *config,
                           StringRef name, void *location)
     ADBG_TOOL("_ZN4mlir17parseSourceStringEN4llvm9StringRefEPNS_5BlockERKNS_12"
               "ParserConfigES1_PNS_12LocationAttrE");
-/// A std::optional without a value.
-struct NoText {
-  StringRef text;
-  bool isThere = false;
-};
-Operation *makeModule(const void *loc, NoText name)
+Operation *makeModule(const void *loc, std::optional<StringRef> name)
     ADBG_TOOL("_ZN4mlir8ModuleOp6createENS_8LocationESt8optionalIN4llvm9"
               "StringRefEE");
 const void *unknownLocation(MLIRContext *context)
     ADBG_TOOL("_ZN4mlir10UnknownLoc3getEPNS_11MLIRContextE");
-void setAttributes(Operation *op, const void *all)
+void setAttributes(Operation *op, DictionaryAttr all)
     ADBG_TOOL("_ZN4mlir9Operation8setAttrsENS_14DictionaryAttrE");
 void copyProperties(Operation *op, void *from)
     ADBG_TOOL("_ZN4mlir9Operation14copyPropertiesENS_16OpaquePropertiesE");
 void copyTypedProperties(Operation *op, const void *typeID, void *from)
     ADBG_TOOL("_ZN4mlir9Operation14copyPropertiesENS_11PropertyRefE");
-void setInherentAttribute(Operation *op, const void *name, const void *value)
+void setInherentAttribute(Operation *op, StringAttr name, Attribute value)
     ADBG_TOOL("_ZN4mlir9Operation15setInherentAttrENS_10StringAttrENS_9"
               "AttributeE");
 struct Range {
@@ -279,65 +259,53 @@ struct Range {
 void setOperands(Operation *op, Range values)
     ADBG_TOOL("_ZN4mlir9Operation11setOperandsENS_10ValueRangeE");
 void removeOperation(Operation *op) ADBG_TOOL("_ZN4mlir9Operation6removeEv");
-void eraseOperation(Operation *op) ADBG_TOOL("_ZN4mlir9Operation5eraseEv");
+void eraseOperation(Operation *op) ADBG_TOOL(ADBG_ERASE);
 void dropReferencesOf(Operation *op)
     ADBG_TOOL("_ZN4mlir9Operation17dropAllReferencesEv");
 void dropUsesOf(Operation *op)
     ADBG_TOOL("_ZN4mlir9Operation23dropAllDefinedValueUsesEv");
-void *addArgument(Block *block, const void *type, const void *loc)
+void *addArgument(Block *block, Type type, Location loc)
     ADBG_TOOL("_ZN4mlir5Block11addArgumentENS_4TypeENS_8LocationE");
 void eraseArguments(Block *block, unsigned first, unsigned count)
     ADBG_TOOL("_ZN4mlir5Block14eraseArgumentsEjj");
 void eraseBlock(Block *block) ADBG_TOOL("_ZN4mlir5Block5eraseEv");
 
 /// To a place in a list, an iterator.
-#define ADBG_BEFORE                                                            \
-  "N4llvm14ilist_iteratorINS3_12ilist_detail12node_optionsIS0_Lb0"             \
-  "ELb0EvLb0EvEELb0ELb0EEE"
 void moveOperation(Operation *op, Block *block, void *place)
-    ADBG_TOOL("_ZN4mlir9Operation10moveBeforeEPNS_5BlockE" ADBG_BEFORE);
+    ADBG_TOOL(ADBG_MOVE_BEFORE_IN);
 void moveBlock(Block *block, Region *region, void *place)
-    ADBG_TOOL("_ZN4mlir5Block10moveBeforeEPNS_6RegionE" ADBG_BEFORE);
-#undef ADBG_BEFORE
+    ADBG_TOOL("_ZN4mlir5Block10moveBeforeEPNS_6RegionE" ADBG_PLACE);
 
 //===----------------------------------------------------------------------===//
 // Patterns and conversions
 //===----------------------------------------------------------------------===//
 
-/// A std::optional of an enumeration.
-struct OptionalNumber {
-  int number;
-  bool isThere;
-};
-OptionalNumber actionOf(const void *target, const void *operationName)
+std::optional<int> actionOf(const void *target, OperationName name)
     ADBG_TOOL("_ZNK4mlir16ConversionTarget11getOpActionENS_13OperationNameE");
-/// Likewise of a structure that begins with it. The callback is never called.
+/// A std::optional of a structure that begins with the action. The callback is
+/// never called.
 struct OptionalLegality {
   int number;
   bool isRecursive;
   void *callback[4];
   bool isThere;
 };
-OptionalLegality legalityOf(const void *target, const void *operationName)
+OptionalLegality legalityOf(const void *target, OperationName name)
     ADBG_TOOL("_ZNK4mlir16ConversionTarget9getOpInfoENS_13OperationNameE");
 bool isIllegal(const void *target, Operation *op)
     ADBG_TOOL("_ZNK4mlir16ConversionTarget9isIllegalEPNS_9OperationE");
-LogicalResult convertType(const void *converter, const void *type,
-                          void *results)
-    ADBG_TOOL("_ZNK4mlir13TypeConverter11convertTypeENS_4TypeERN4llvm15"
-              "SmallVectorImplIS1_EE");
+LogicalResult convertType(const void *converter, Type type, void *results)
+    ADBG_TOOL(ADBG_CONVERT_TYPE_MANY);
 /// Since LLVM 22.
-LogicalResult convertTypeOf(const void *converter, const void *value,
-                            void *results)
-    ADBG_TOOL("_ZNK4mlir13TypeConverter11convertTypeENS_5ValueERN4llvm15"
-              "SmallVectorImplINS_4TypeEEE");
+LogicalResult convertTypeOf(const void *converter, Value value, void *results)
+    ADBG_TOOL(ADBG_CONVERT_VALUE_TYPE_MANY);
 /// LLVM's switch of -debug.
 extern bool debugFlag ADBG_TOOL("_ZN4llvm9DebugFlagE");
 const void *typeIn(const void *attribute)
     ADBG_TOOL("_ZNK4mlir8TypeAttr8getValueEv");
-PointersAndSize inputsOf(const void *functionType)
+ArrayRef<Type> inputsOf(const void *functionType)
     ADBG_TOOL("_ZNK4mlir12FunctionType9getInputsEv");
-PointersAndSize resultsOf(const void *functionType)
+ArrayRef<Type> resultsOf(const void *functionType)
     ADBG_TOOL("_ZNK4mlir12FunctionType10getResultsEv");
 
 } // namespace adbg::tool

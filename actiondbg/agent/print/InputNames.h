@@ -2,8 +2,8 @@
 
 #pragma once
 
-#include "interpose/Versions.h"
 #include "observe/Identity.h"
+#include "support/Locations.h"
 
 namespace adbg {
 

@@ -15,7 +15,6 @@
 #include "record/Recorder.h"
 #include "engine/Describe.h"
 #include "engine/Engine.h"
-#include "interpose/Versions.h"
 #include "print/InputNames.h"
 #include "support/Locations.h"
 #include "support/OwnFiles.h"

@@ -59,6 +59,13 @@ inline std::optional<std::string> readFile(const char *path) {
   return size < 0 ? std::nullopt : std::optional(std::move(text));
 }
 
+/// Returns where a symbolic link leads; empty if that is unknown.
+inline std::string readLink(const std::string &path) {
+  char target[PATH_MAX];
+  ssize_t size = readlink(path.c_str(), target, sizeof(target));
+  return {target, size_t(std::max<ssize_t>(size, 0))};
+}
+
 /// A file that requests open and close.
 class LogFile {
 public:

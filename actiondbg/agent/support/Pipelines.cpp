@@ -1,6 +1,5 @@
 #include "support/Pipelines.h"
 #include "detour/LoadedObjects.h"
-#include "interpose/Versions.h"
 #include "layout/Proof.h"
 #include "support/AgentHeap.h"
 
@@ -87,39 +86,37 @@ private:
   std::set<std::string> bases;
 };
 
-/// Whether a factory makes a pass with a name, in this object.
-struct FactoryTrial {
-  const detour::LoadedObject &object;
-  PassFactory factory;
-
-  std::string operator()() const {
-    ToolHeap toolHeap;
-    std::unique_ptr<Pass> pass = factory();
-    if (!pass || !object.contains(*reinterpret_cast<void **>(pass.get())))
-      return "it makes no pass";
-    StringRef name = pass->getArgument();
-    return !name.empty() && std::ranges::all_of(name, llvm::isPrint)
-               ? ""
-               : "its pass has no name";
-  }
-};
 } // namespace
+
+/// Returns why a factory makes no pass with a name, in its object; empty if it
+/// does.
+static std::string whyNoPass(const detour::LoadedObject &object,
+                             PassFactory factory) {
+  ToolHeap toolHeap;
+  std::unique_ptr<Pass> pass = factory();
+  if (!pass || !object.contains(*reinterpret_cast<void **>(pass.get())))
+    return "it makes no pass";
+  StringRef name = pass->getArgument();
+  return !name.empty() && std::ranges::all_of(name, llvm::isPrint)
+             ? ""
+             : "its pass has no name";
+}
 
 /// Returns the factories of an object that make passes.
 static std::vector<PassFactory>
 provedFactories(const detour::LoadedObject &object) {
   const PassFactories factories(object);
-  std::vector<FactoryTrial> trials;
-  for (const auto &[symbol, factory] : factories.all)
-    trials.push_back({object, factory});
+  std::deque<std::function<std::string()>> trials;
   std::vector<ProofStep> steps;
-  for (size_t i = 0; i < trials.size(); ++i)
-    steps.push_back({factories.all[i].first.c_str(), trials[i]});
+  for (const auto &[symbol, factory] : factories.all) {
+    trials.push_back([&object, factory] { return whyNoPass(object, factory); });
+    steps.push_back({symbol.c_str(), trials.back()});
+  }
   std::vector<std::string> why = proveInForks(steps);
   std::vector<PassFactory> proved;
-  for (size_t i = 0; i < trials.size(); ++i)
+  for (size_t i = 0; i < why.size(); ++i)
     if (why[i].empty())
-      proved.push_back(trials[i].factory);
+      proved.push_back(factories.all[i].second);
   return proved;
 }
 

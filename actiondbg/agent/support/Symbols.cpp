@@ -6,13 +6,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "support/Symbols.h"
+#include "detour/LoadedObjects.h"
+#include "support/OwnFiles.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include <cxxabi.h>
-#include <elf.h>
-#include <link.h>
 
 namespace adbg {
+
+using detour::ElfFile;
 
 //===----------------------------------------------------------------------===//
 // Loaded files
@@ -56,13 +58,10 @@ Place Place::of(const void *address) {
 }
 
 std::string Place::offsetOf(const void *address) const {
-  std::string file = path;
-  char target[4096];
-  if (path == "/proc/self/exe")
-    if (ssize_t size = readlink(path.c_str(), target, sizeof(target)); size > 0)
-      file.assign(target, size);
+  std::string target = path == "/proc/self/exe" ? readLink(path) : "";
+  StringRef file = target.empty() ? path : target;
   uintptr_t offset = reinterpret_cast<uintptr_t>(address) - bias;
-  return StringRef(file).rsplit('/').second.str() + "+0x" +
+  return file.rsplit('/').second.str() + "+0x" +
          llvm::utohexstr(offset, /*isLowerCase=*/true);
 }
 
@@ -72,161 +71,35 @@ std::string Place::offsetOf(const void *address) const {
 
 namespace {
 
-/// An open ELF file. It is read, not mapped: a mapping would crash the tool if
-/// the file shrank. Closed after each search, as the tool's forks look after
-/// all open files.
-class File {
-public:
-  explicit File(const std::string &path)
-      : fd(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    struct stat status;
-    if (fd < 0 || fstat(fd, &status) != 0)
-      return;
-    size = status.st_size;
-    if (!readInto(&header, sizeof(header), 0) ||
-        memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-        header.e_ident[EI_CLASS] != ELFCLASS64 ||
-        header.e_shentsize != sizeof(Elf64_Shdr))
-      return;
-    sections = readTable<Elf64_Shdr>(header.e_shoff,
-                                     header.e_shnum * sizeof(Elf64_Shdr));
-    if (header.e_shstrndx < sections.size())
-      names = readSection<char>(sections[header.e_shstrndx]);
-  }
-  File(const File &) = delete;
-  ~File() {
-    if (fd >= 0)
-      close(fd);
-  }
-
-  bool isOpen() const { return !sections.empty(); }
-  bool hasHeader(const char *loaded) const {
-    return loaded && memcmp(loaded, &header, sizeof(header)) == 0;
-  }
-  const Elf64_Shdr *find(uint32_t type) const {
-    for (const Elf64_Shdr &one : sections)
-      if (one.sh_type == type)
-        return &one;
-    return nullptr;
-  }
-  const Elf64_Shdr *find(StringRef name) const {
-    for (const Elf64_Shdr &one : sections)
-      if (textIn(names, one.sh_name) == name)
-        return &one;
-    return nullptr;
-  }
-  const Elf64_Shdr *at(uint32_t index) const {
-    return index < sections.size() ? &sections[index] : nullptr;
-  }
-  template <typename Item>
-  std::vector<Item> readSection(const Elf64_Shdr &section) const {
-    return readTable<Item>(section.sh_offset, sizeOf(section));
-  }
-  /// Returns the size of a section's content; 0 if the file lacks it.
-  uint64_t sizeOf(const Elf64_Shdr &section) const {
-    return section.sh_type != SHT_NOBITS && section.sh_size <= size &&
-                   section.sh_offset <= size - section.sh_size
-               ? section.sh_size
-               : 0;
-  }
-  /// Visits the items of a section that may be large.
-  template <typename Item, typename Visit>
-  void visit(const Elf64_Shdr &section, Visit visit) const {
-    Item items[1024];
-    uint64_t all = sizeOf(section);
-    for (uint64_t at = 0; at < all; at += sizeof(items)) {
-      uint64_t piece = std::min<uint64_t>(sizeof(items), all - at);
-      if (!readInto(items, piece, section.sh_offset + at))
-        return;
-      for (const Item &one : ArrayRef(items, piece / sizeof(Item)))
-        visit(one);
-    }
-  }
-  /// Reads a text that ends with a zero.
-  std::string readText(const Elf64_Shdr &section, uint64_t offset) const {
-    std::string text;
-    char piece[256];
-    uint64_t end = sizeOf(section);
-    while (offset < end) {
-      uint64_t most = std::min<uint64_t>(sizeof(piece), end - offset);
-      if (!readInto(piece, most, section.sh_offset + offset))
-        break;
-      size_t length = strnlen(piece, most);
-      text.append(piece, length);
-      if (length < most)
-        return text;
-      offset += most;
-    }
-    return "";
-  }
-  static StringRef textIn(const std::vector<char> &texts, uint64_t offset) {
-    if (offset >= texts.size())
-      return "";
-    const char *text = texts.data() + offset;
-    return {text, strnlen(text, texts.size() - offset)};
-  }
-
-private:
-  bool readInto(void *to, uint64_t bytes, uint64_t offset) const {
-    auto *next = static_cast<char *>(to);
-    while (bytes) {
-      ssize_t got = pread(fd, next, bytes, offset);
-      if (got <= 0)
-        return false;
-      next += got;
-      offset += got;
-      bytes -= got;
-    }
-    return true;
-  }
-  template <typename Item>
-  std::vector<Item> readTable(uint64_t offset, uint64_t bytes) const {
-    if (bytes > size || offset > size - bytes)
-      return {};
-    std::vector<Item> items(bytes / sizeof(Item));
-    if (!readInto(items.data(), items.size() * sizeof(Item), offset))
-      return {};
-    return items;
-  }
-
-  int fd;
-  uint64_t size = 0;
-  Elf64_Ehdr header = {};
-  std::vector<Elf64_Shdr> sections;
-  std::vector<char> names;
-};
-
 /// The addresses of the symbols of one table. Few are sought: reading them in
 /// turn takes less time than sorting them.
 class Table {
 public:
-  Table(const File &file, const Elf64_Shdr &section) {
-    const Elf64_Shdr *linked = file.at(section.sh_link);
-    if (!linked)
-      return;
-    texts = *linked;
-    size_t count = file.sizeOf(section) / sizeof(Elf64_Sym);
-    addresses.reserve(count);
-    names.reserve(count);
-    file.visit<Elf64_Sym>(section, [this](const Elf64_Sym &one) {
+  Table(const ElfFile &file, const Elf64_Shdr &section)
+      : texts(file.textsOf(section)) {
+    file.willRead(section);
+    std::span symbols = file.contentOf<Elf64_Sym>(section);
+    addresses.reserve(symbols.size());
+    names.reserve(symbols.size());
+    for (const Elf64_Sym &one : symbols) {
       unsigned type = ELF64_ST_TYPE(one.st_info);
       if (one.st_shndx == SHN_UNDEF || !one.st_name ||
           (type != STT_FUNC && type != STT_OBJECT))
-        return;
+        continue;
       addresses.push_back(one.st_value);
       names.push_back(one.st_name);
-    });
+    }
   }
 
-  std::string find(const File &file, uint64_t address) const {
+  std::string find(const ElfFile &file, uint64_t address) const {
     auto found = std::ranges::find(addresses, address);
     if (found == addresses.end())
       return "";
-    return file.readText(texts, names[found - addresses.begin()]);
+    return std::string(file.textIn(texts, names[found - addresses.begin()]));
   }
 
 private:
-  Elf64_Shdr texts = {};
+  Elf64_Shdr texts;
   std::vector<uint64_t> addresses;
   /// The offsets of the names among the texts.
   std::vector<uint32_t> names;
@@ -239,9 +112,9 @@ public:
       : path(place.path), header(place.header) {}
 
   std::string find(uint64_t address) {
-    File file(path);
+    ElfFile file(path);
     // A file that was replaced since it was loaded has other addresses.
-    if (!file.isOpen() || !file.hasHeader(header))
+    if (!file.hasHeader(header))
       return "";
     std::string name = findIn(dynamic, file, SHT_DYNSYM, address);
     if (name.empty())
@@ -252,11 +125,11 @@ public:
       debugPath = findDebug(file);
     return debugPath->empty()
                ? ""
-               : findIn(ofDebug, File(*debugPath), SHT_SYMTAB, address);
+               : findIn(ofDebug, ElfFile(*debugPath), SHT_SYMTAB, address);
   }
 
 private:
-  static std::string findIn(std::optional<Table> &table, const File &file,
+  static std::string findIn(std::optional<Table> &table, const ElfFile &file,
                             uint32_t type, uint64_t address) {
     const Elf64_Shdr *section = file.find(type);
     if (!section)
@@ -267,19 +140,21 @@ private:
   }
 
   /// Returns the path of the separate debug file; empty if there is none.
-  std::string findDebug(const File &file) const {
+  std::string findDebug(const ElfFile &file) const {
     const std::string global = "/usr/lib/debug";
     std::string folder = realFolder();
     std::vector<std::string> paths;
-    if (std::string id = buildId(file); id.size() > 2)
-      paths.push_back(global + "/.build-id/" + id.substr(0, 2) + "/" +
-                      id.substr(2) + ".debug");
+    if (const Elf64_Shdr *note = file.find(".note.gnu.build-id"))
+      if (std::string id = detour::buildIdIn(file.contentOf<char>(*note));
+          id.size() > 2)
+        paths.push_back(global + "/.build-id/" + id.substr(0, 2) + "/" +
+                        id.substr(2) + ".debug");
     if (const Elf64_Shdr *link = file.find(".gnu_debuglink"))
-      if (std::string name = file.readText(*link, 0); !name.empty())
+      if (std::string_view name = file.textIn(*link, 0); !name.empty())
         for (std::string where : {folder, folder + "/.debug", global + folder})
           paths.push_back(where.append("/").append(name));
     for (const std::string &one : paths)
-      if (isOfOneBuild(file, File(one)))
+      if (isOfOneBuild(file, ElfFile(one)))
         return one;
     return "";
   }
@@ -290,21 +165,8 @@ private:
     return real ? StringRef(real.get()).rsplit('/').first.str() : "";
   }
 
-  static std::string buildId(const File &file) {
-    const Elf64_Shdr *section = file.find(".note.gnu.build-id");
-    if (!section)
-      return "";
-    // The header of the note, and the name "GNU" with its zero.
-    constexpr size_t before = sizeof(Elf64_Nhdr) + 4;
-    std::vector<uint8_t> note = file.readSection<uint8_t>(*section);
-    if (note.size() <= before)
-      return "";
-    return llvm::toHex(ArrayRef(note).drop_front(before),
-                       /*isLowerCase=*/true);
-  }
-
   /// A debug file has the sections of the program, without their content.
-  static bool isOfOneBuild(const File &file, const File &debug) {
+  static bool isOfOneBuild(const ElfFile &file, const ElfFile &debug) {
     const Elf64_Shdr *mine = file.find(".text"), *its = debug.find(".text");
     return mine && its && mine->sh_addr == its->sh_addr &&
            mine->sh_size == its->sh_size;

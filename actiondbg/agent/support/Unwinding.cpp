@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "support/Unwinding.h"
+#include "support/Assembly.h"
 
 using namespace adbg;
 
@@ -39,53 +40,33 @@ adbg_pass(int, int actions, uint64_t, void *, void *) {
 }
 
 #if defined(__x86_64__)
-__asm__(R"(
-  .text
-  .hidden adbg_call_watched
-  .globl adbg_call_watched
-  .type adbg_call_watched, @function
-adbg_call_watched:
-  .cfi_startproc
-  .cfi_personality 0x1b, adbg_pass
-  pushq %rbp
-  .cfi_def_cfa_offset 16
-  .cfi_offset %rbp, -16
-  movq %rsp, %rbp
-  .cfi_def_cfa_register %rbp
-  movq %rdi, %rax
-  movq %rsi, %rdi
-  callq *%rax
-  popq %rbp
-  .cfi_def_cfa %rsp, 8
-  retq
-  .cfi_endproc
-  .size adbg_call_watched, .-adbg_call_watched
-)");
+ADBG_ASSEMBLY("adbg_call_watched", ".cfi_personality 0x1b, adbg_pass\n"
+                                   "  pushq %rbp\n"
+                                   ".cfi_def_cfa_offset 16\n"
+                                   ".cfi_offset %rbp, -16\n"
+                                   "  movq %rsp, %rbp\n"
+                                   ".cfi_def_cfa_register %rbp\n"
+                                   "  movq %rdi, %rax\n"
+                                   "  movq %rsi, %rdi\n"
+                                   "  callq *%rax\n"
+                                   "  popq %rbp\n"
+                                   ".cfi_def_cfa %rsp, 8\n"
+                                   "  retq\n");
 #elif defined(__aarch64__)
-__asm__(R"(
-  .text
-  .hidden adbg_call_watched
-  .globl adbg_call_watched
-  .type adbg_call_watched, %function
-adbg_call_watched:
-  .cfi_startproc
-  .cfi_personality 0x1b, adbg_pass
-  stp x29, x30, [sp, -16]!
-  .cfi_def_cfa_offset 16
-  .cfi_offset 29, -16
-  .cfi_offset 30, -8
-  mov x29, sp
-  mov x2, x0
-  mov x0, x1
-  blr x2
-  ldp x29, x30, [sp], 16
-  .cfi_restore 30
-  .cfi_restore 29
-  .cfi_def_cfa_offset 0
-  ret
-  .cfi_endproc
-  .size adbg_call_watched, .-adbg_call_watched
-)");
+ADBG_ASSEMBLY("adbg_call_watched", ".cfi_personality 0x1b, adbg_pass\n"
+                                   "  stp x29, x30, [sp, -16]!\n"
+                                   ".cfi_def_cfa_offset 16\n"
+                                   ".cfi_offset 29, -16\n"
+                                   ".cfi_offset 30, -8\n"
+                                   "  mov x29, sp\n"
+                                   "  mov x2, x0\n"
+                                   "  mov x0, x1\n"
+                                   "  blr x2\n"
+                                   "  ldp x29, x30, [sp], 16\n"
+                                   ".cfi_restore 30\n"
+                                   ".cfi_restore 29\n"
+                                   ".cfi_def_cfa_offset 0\n"
+                                   "  ret\n");
 #endif
 
 void adbg::callWatched(function_ref<void()> run, function_ref<void()> leave) {

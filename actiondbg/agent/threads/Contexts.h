@@ -23,11 +23,7 @@ public:
     bool isLive = true;
   };
 
-  static Contexts &all() {
-    // Never destroyed: the tool may end contexts in static destructors.
-    static Contexts *contexts = new Contexts;
-    return *contexts;
-  }
+  static Contexts &all() { return immortal<Contexts>(); }
   /// Adds a new context, of the current MLIR.
   void add(const void *context) {
     std::lock_guard<std::mutex> lock(mutex);

@@ -394,19 +394,4 @@ bool Baton::waitMore(Patience patience) {
   }
 }
 
-static std::atomic<pthread_t> theOne{0};
-
-OneThread::OneThread() : isOuter(theOne != pthread_self()) {
-  pthread_t none = 0;
-  while (isOuter && !theOne.compare_exchange_weak(none, pthread_self())) {
-    none = 0;
-    usleep(100);
-  }
-}
-
-OneThread::~OneThread() {
-  if (isOuter)
-    theOne = 0;
-}
-
 } // namespace adbg

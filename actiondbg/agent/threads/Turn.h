@@ -67,19 +67,6 @@ private:
   std::atomic<uint64_t> stuckAt{~uint64_t(0)};
 };
 
-/// While one lives, those of other threads wait: threads may make the first
-/// contexts at the same time. Holds in a fork, too, unlike a mutex that may be
-/// locked again by its owner.
-class OneThread {
-public:
-  OneThread();
-  ~OneThread();
-  OneThread(const OneThread &) = delete;
-
-private:
-  bool isOuter;
-};
-
 /// The threads that ran actions, numbered in the order of their first one.
 class ThreadList {
 public:

@@ -205,7 +205,7 @@ def _hooks() -> list[str]:
     """List the mangled names of all hooks, by the compiler."""
     text = (AGENT_SOURCE / "interpose" / "Versions.h").read_text()
     names = re.findall(r"#define (ADBG_[A-Z_]+)(?=[ \n\\])", text)
-    macros = text[text.index("// Mangled") : text.index("namespace adbg")]
+    macros = text[text.index("// Mangled") :]
     wanted = "\n".join(f"@{name[5:]}@ {name}" for name in names)
     done = subprocess.run(
         [*find_compiler(), "-E", "-P", "-x", "c++", "-"],

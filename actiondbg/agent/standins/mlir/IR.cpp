@@ -1,5 +1,4 @@
-//===- IR.cpp - Classes of attributes, units and diagnostics
-//---------------===//
+//===- IR.cpp - Classes of attributes, units and diagnostics --------------===//
 
 #include "layout/Layout.h"
 #include "support/Memo.h"
@@ -29,8 +28,7 @@ AttributeClass AttributeStorage::classOf() const {
   if (LLVM_UNLIKELY(!offset))
     return AttributeClass::Other;
   return known.get(abstract, [&] {
-    auto *name = reinterpret_cast<const StringRef *>(
-        reinterpret_cast<const char *>(abstract) + offset);
+    auto *name = memberAt<const StringRef>(abstract, offset);
     for (const auto &[text, kind] : classes)
       if (*name == text)
         return kind;

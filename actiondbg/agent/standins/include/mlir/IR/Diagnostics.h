@@ -98,8 +98,6 @@ public:
   } impl;
 };
 
-/// Handles the diagnostics of this thread. The tool's handlers are not used:
-/// whatever replaces DiagnosticEngine::emit asks handle() first.
 /// An error that is emitted as soon as it is converted to a failure.
 class EmittedError {
 public:
@@ -119,6 +117,8 @@ inline EmittedError emitError(Location loc, StringRef text) {
   return EmittedError(loc, text);
 }
 
+/// Handles the diagnostics of this thread. The tool's handlers are not used:
+/// whatever replaces DiagnosticEngine::emit asks handle() first.
 class ScopedDiagnosticHandler {
 public:
   template <typename Handler>

@@ -6,34 +6,21 @@
 
 namespace mlir {
 
-class LocationAttr : public Attribute {
+class Location : public Attribute {
 public:
   using Attribute::Attribute;
-  explicit LocationAttr(Attribute attribute) : Attribute(attribute) {}
-};
-
-/// A location that is never null.
-class Location : public Handle<Location, adbg::AttributeStorage> {
-public:
-  using Handle::Handle;
-  Location(LocationAttr loc) : Handle(loc.getImpl()) {}
-
-  operator LocationAttr() const { return impl; }
-  void print(raw_ostream &os) const { LocationAttr(impl).print(os); }
+  explicit Location(Attribute attribute) : Attribute(attribute) {}
 };
 
 /// A kind of location, recognized by the name of its class.
-template <adbg::AttributeClass kind> class LocationOf : public LocationAttr {
+template <adbg::AttributeClass kind> class LocationOf : public Location {
 public:
-  using LocationAttr::LocationAttr;
-  LocationOf(Location loc) : LocationAttr(loc) {}
-  operator Location() const { return Location(getImpl()); }
+  using Location::Location;
 
   static bool classof(Attribute attribute) {
     return attribute.getImpl()->classOf() == kind &&
            adbg::Layout::provesStorage(kind, attribute.getImpl());
   }
-  static bool classof(Location loc) { return classof(LocationAttr(loc)); }
 };
 
 using UnknownLoc = LocationOf<adbg::AttributeClass::UnknownLocation>;
@@ -43,9 +30,7 @@ class FileLineColRange : public LocationOf<adbg::AttributeClass::FileLocation> {
 public:
   using LocationOf::LocationOf;
 
-  StringAttr getFilename() const {
-    return StringAttr::getFromOpaquePointer(adbg::tool::fileOf(this));
-  }
+  StringAttr getFilename() const { return adbg::tool::fileOf(this); }
   unsigned getStartLine() const { return adbg::tool::lineOf(this); }
   unsigned getStartColumn() const { return adbg::tool::columnOf(this); }
   ADBG_STAND_IN unsigned getEndLine() const {

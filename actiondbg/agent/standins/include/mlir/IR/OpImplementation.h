@@ -61,18 +61,11 @@ public:
   explicit operator bool() const { return type; }
 
   ArrayRef<Type> getArgumentTypes() const {
-    return types(adbg::tool::inputsOf);
+    return adbg::tool::inputsOf(&type);
   }
-  ArrayRef<Type> getResultTypes() const { return types(adbg::tool::resultsOf); }
+  ArrayRef<Type> getResultTypes() const { return adbg::tool::resultsOf(&type); }
 
 private:
-  using Types = adbg::tool::PointersAndSize(const void *);
-
-  ArrayRef<Type> types(Types *of) const {
-    adbg::tool::PointersAndSize all = of(&type);
-    return {static_cast<const Type *>(all.pointers), all.size};
-  }
-
   static const void *typeOf(Operation *op) {
     if (!adbg::tool::typeIn || !adbg::tool::inputsOf || !adbg::tool::resultsOf)
       return nullptr;

@@ -171,18 +171,13 @@ public:
   ADBG_STAND_IN DictionaryAttr getAttrDictionary() {
     if (!getPropertiesStorageSize() || !adbg::tool::attributesOf)
       return attrs;
-    return DictionaryAttr(
-        Attribute::getFromOpaquePointer(adbg::tool::attributesOf(this)));
+    return adbg::tool::attributesOf(this);
   }
   DictionaryAttr getDiscardableAttrDictionary() const { return attrs; }
   ADBG_STAND_IN std::optional<Attribute> getInherentAttr(StringRef name) {
-    if (!adbg::tool::inherentAttribute)
-      return std::nullopt;
-    adbg::tool::OptionalPointer found =
-        adbg::tool::inherentAttribute(this, name);
-    if (!found.isThere)
-      return std::nullopt;
-    return Attribute::getFromOpaquePointer(found.pointer);
+    return adbg::tool::inherentAttribute
+               ? adbg::tool::inherentAttribute(this, name)
+               : std::nullopt;
   }
   template <typename Name> Attribute getAttr(Name name) {
     if (getPropertiesStorageSize())
@@ -201,7 +196,7 @@ public:
   ADBG_STAND_IN Attribute getPropertiesAsAttribute() {
     if (!getPropertiesStorageSize() || !adbg::tool::propertiesOf)
       return nullptr;
-    return Attribute::getFromOpaquePointer(adbg::tool::propertiesOf(this));
+    return adbg::tool::propertiesOf(this);
   }
   ADBG_STAND_IN size_t hashProperties() {
     return adbg::tool::hashProperties ? adbg::tool::hashProperties(this) : 0;
@@ -215,7 +210,7 @@ public:
   void setDiscardableAttrs(DictionaryAttr all) { attrs = all; }
   /// Sets the properties, too.
   ADBG_STAND_IN void setAttrs(DictionaryAttr all) {
-    adbg::tool::setAttributes(this, all.getAsOpaquePointer());
+    adbg::tool::setAttributes(this, all);
   }
   ADBG_STAND_IN void setOperands(ValueRange values) {
     adbg::tool::setOperands(this, values.asTool());
@@ -231,8 +226,7 @@ public:
     for (NamedAttribute one : getAttrDictionary())
       if (getInherentAttr(one.getName()) &&
           !from->getInherentAttr(one.getName()))
-        adbg::tool::setInherentAttribute(
-            this, one.getName().getAsOpaquePointer(), nullptr);
+        adbg::tool::setInherentAttribute(this, one.getName(), nullptr);
     setAttrs(from->getAttrDictionary());
   }
   Block *getSuccessor(unsigned index) const {
@@ -350,8 +344,8 @@ public:
     if (LLVM_UNLIKELY(!adbg::Layout::offsets.hasValues))
       return {};
     // A std::vector: its begin and its end.
-    auto *const *ends =
-        at<const BlockArgument *const>(adbg::Layout::offsets.blockArguments);
+    auto *const *ends = adbg::memberAt<const BlockArgument *const>(
+        this, adbg::Layout::offsets.blockArguments);
     return {ends[0], size_t(ends[1] - ends[0])};
   }
   unsigned getNumArguments() const { return getArguments().size(); }
@@ -373,8 +367,7 @@ public:
       use->set(other);
   }
   ADBG_STAND_IN void addArgument(Type type, Location loc) {
-    adbg::tool::addArgument(this, type.getAsOpaquePointer(),
-                            loc.getAsOpaquePointer());
+    adbg::tool::addArgument(this, type, loc);
   }
   ADBG_STAND_IN void eraseArguments(unsigned first, unsigned count) {
     adbg::tool::eraseArguments(this, first, count);
@@ -401,12 +394,9 @@ public:
 private:
   friend class adbg::Layout;
 
-  template <typename T> T *at(uint32_t offset) const {
-    auto *address = reinterpret_cast<const char *>(this) + offset;
-    return reinterpret_cast<T *>(const_cast<char *>(address));
-  }
   adbg::ListNode *list() const {
-    return at<adbg::ListNode>(adbg::Layout::offsets.blockOperations);
+    return adbg::memberAt<adbg::ListNode>(
+        this, adbg::Layout::offsets.blockOperations);
   }
 
   uintptr_t regionAndFlag;
@@ -428,7 +418,8 @@ public:
   Operation *getParentOp() const {
     if (LLVM_UNLIKELY(!adbg::Layout::offsets.hasRegions))
       return nullptr;
-    return *at<Operation *>(adbg::Layout::offsets.regionParent);
+    return *adbg::memberAt<Operation *>(this,
+                                        adbg::Layout::offsets.regionParent);
   }
   Region *getParentRegion() const {
     Operation *parent = getParentOp();
@@ -460,12 +451,9 @@ private:
   friend class adbg::Layout;
   friend class Block;
 
-  template <typename T> T *at(uint32_t offset) const {
-    auto *address = reinterpret_cast<const char *>(this) + offset;
-    return reinterpret_cast<T *>(const_cast<char *>(address));
-  }
   adbg::ListNode *list() const {
-    return at<adbg::ListNode>(adbg::Layout::offsets.regionBlocks);
+    return adbg::memberAt<adbg::ListNode>(this,
+                                          adbg::Layout::offsets.regionBlocks);
   }
 };
 

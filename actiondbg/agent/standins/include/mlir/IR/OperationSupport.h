@@ -66,24 +66,17 @@ public:
 };
 
 namespace detail {
-
 struct FallbackTypeIDResolver {
   /// Returns no ID if the tool lacks the function.
   ADBG_STAND_IN static TypeID registerImplicitTypeID(StringRef name) {
-    if (!adbg::tool::registerTypeID)
-      return TypeID();
-    return TypeID::getFromOpaquePointer(adbg::tool::registerTypeID(name));
-  }
-  /// Returns the ID of `void`.
-  static TypeID ofVoid() {
-    return TypeID::getFromOpaquePointer(&adbg::tool::voidID);
+    return adbg::tool::registerTypeID ? adbg::tool::registerTypeID(name)
+                                      : TypeID();
   }
 };
-
 } // namespace detail
+
 class DialectRegistry;
 class OpAsmPrinter;
-class OperationName;
 
 /// Only passed on.
 class NamedAttrList;
@@ -144,7 +137,7 @@ public:
   StringRef getStringRef() const { return impl->name.getValue(); }
   /// An operation that is not registered has the ID of `void`.
   bool isRegistered() const {
-    return getTypeID() != detail::FallbackTypeIDResolver::ofVoid();
+    return getTypeID().getAsOpaquePointer() != &adbg::tool::voidID;
   }
   TypeID getTypeID() const { return impl->typeID; }
   bool hasTrait(TypeID id) const { return impl->hasTrait(id); }
@@ -247,10 +240,9 @@ public:
   /// Returns the names of the registered operations; none if the tool lacks the
   /// function.
   ADBG_STAND_IN ArrayRef<OperationName> getRegisteredOperations() {
-    if (!adbg::tool::registeredOperations)
-      return {};
-    adbg::tool::PointersAndSize all = adbg::tool::registeredOperations(this);
-    return {static_cast<const OperationName *>(all.pointers), all.size};
+    return adbg::tool::registeredOperations
+               ? adbg::tool::registeredOperations(this)
+               : ArrayRef<OperationName>();
   }
 };
 
@@ -308,7 +300,7 @@ inline OpResultImpl *resultOf(const void *op, unsigned number) {
 struct BlockArgumentImpl : ValueImpl {
   Block *owner;
   int64_t index;
-  const LocationAttr::ImplType *loc;
+  const Location::ImplType *loc;
 };
 
 /// An element of the list of uses of a value or a block.

@@ -32,24 +32,17 @@ private:
 class Pattern {
 public:
   std::optional<OperationName> getRootKind() const {
-    if (rootKind != ofOperation || adbg::facts::patternOfAction.isRefuted())
+    if (rootKind != ofOperation || !isRead())
       return std::nullopt;
     return OperationName::getFromOpaquePointer(rootValue);
   }
   /// Whether the pattern is tried for all operations: it names no operation,
   /// interface or trait.
-  bool isOfAnyOperation() const {
-    return rootKind == ofAny && !adbg::facts::patternOfAction.isRefuted();
-  }
+  bool isOfAnyOperation() const { return rootKind == ofAny && isRead(); }
   PatternBenefit getBenefit() const { return benefit; }
-  StringRef getDebugName() const {
-    return LLVM_LIKELY(!adbg::facts::patternOfAction.isRefuted()) ? debugName
-                                                                  : "";
-  }
+  StringRef getDebugName() const { return isRead() ? debugName : ""; }
   ArrayRef<StringRef> getDebugLabels() const {
-    if (LLVM_UNLIKELY(adbg::facts::patternOfAction.isRefuted()))
-      return {};
-    return {debugLabels.data(), debugLabels.size()};
+    return isRead() ? ArrayRef<StringRef>(debugLabels) : ArrayRef<StringRef>();
   }
   ArrayRef<OperationName> getGeneratedOps() const {
     return {generatedOps.data(), generatedOps.size()};
@@ -57,6 +50,9 @@ public:
 
 private:
   static constexpr int ofAny = 0, ofOperation = 1;
+  static bool isRead() {
+    return LLVM_LIKELY(!adbg::facts::patternOfAction.isRefuted());
+  }
 
   const void *rootValue;
   int rootKind;
@@ -171,25 +167,22 @@ public:
   /// None if the tool lacks the function.
   ADBG_STAND_IN std::optional<LegalizationAction>
   getOpAction(OperationName name) const {
-    auto find = [&]() -> adbg::tool::OptionalNumber {
-      const void *key = name.getAsOpaquePointer();
+    auto find = [&]() -> std::optional<int> {
       if (adbg::tool::actionOf)
-        return adbg::tool::actionOf(this, key);
-      adbg::tool::OptionalLegality legality = adbg::tool::legalityOf(this, key);
-      return {legality.number, legality.isThere};
+        return adbg::tool::actionOf(this, name);
+      adbg::tool::OptionalLegality found = adbg::tool::legalityOf(this, name);
+      return found.isThere ? std::optional(found.number) : std::nullopt;
     };
-    if ((!adbg::tool::actionOf && !adbg::tool::legalityOf) ||
-        !adbg::facts::legality.isSafe([&] { (void)find(); }))
+    if (!adbg::tool::actionOf && !adbg::tool::legalityOf)
       return std::nullopt;
-    adbg::tool::OptionalNumber found = find();
-    if (!found.isThere)
-      return std::nullopt;
-    return static_cast<LegalizationAction>(found.number);
+    std::optional<int> found = adbg::facts::legality.safely(find);
+    return found ? std::optional(static_cast<LegalizationAction>(*found))
+                 : std::nullopt;
   }
   ADBG_STAND_IN bool isIllegal(Operation *op) const {
-    return adbg::tool::isIllegal && adbg::facts::isIllegal.isSafe([&] {
-      adbg::tool::isIllegal(this, op);
-    }) && adbg::tool::isIllegal(this, op);
+    auto ask = [&] { return adbg::tool::isIllegal(this, op); };
+    return adbg::tool::isIllegal &&
+           adbg::facts::isIllegal.safely(ask).value_or(false);
   }
 };
 
@@ -201,23 +194,18 @@ public:
   /// Succeeds if the tool lacks the function: then nothing is known.
   ADBG_STAND_IN LogicalResult convertType(Type type,
                                           SmallVectorImpl<Type> &to) const {
-    auto convert = [&] {
-      return adbg::tool::convertType(this, type.getAsOpaquePointer(), &to);
-    };
-    if (!adbg::tool::convertType ||
-        !adbg::facts::convertType.isSafe([&] { (void)convert(); }))
-      return success();
-    return convert();
+    auto convert = [&] { return adbg::tool::convertType(this, type, &to); };
+    return adbg::tool::convertType
+               ? adbg::facts::convertType.safely(convert).value_or(success())
+               : success();
   }
   ADBG_STAND_IN LogicalResult convertType(Value value,
                                           SmallVectorImpl<Type> &to) const {
-    auto convert = [&] {
-      return adbg::tool::convertTypeOf(this, value.getAsOpaquePointer(), &to);
-    };
-    if (!adbg::tool::convertTypeOf ||
-        !adbg::facts::convertValueType.isSafe([&] { (void)convert(); }))
-      return convertType(value.getType(), to);
-    return convert();
+    auto convert = [&] { return adbg::tool::convertTypeOf(this, value, &to); };
+    if (adbg::tool::convertTypeOf)
+      if (auto result = adbg::facts::convertValueType.safely(convert))
+        return *result;
+    return convertType(value.getType(), to);
   }
 };
 

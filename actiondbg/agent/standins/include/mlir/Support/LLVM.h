@@ -20,17 +20,22 @@ class Attribute;
 class Block;
 class ConversionTarget;
 class Dialect;
+class DictionaryAttr;
 class FrozenRewritePatternSet;
 class IRMapping; // only passed on
+class Location;
 class MLIRContext;
 class Operation;
+class OperationName;
 class OpPrintingFlags;
 class Pass;
 class PassManager;
 class Pattern;
 class PatternApplicator;
 class Region;
+class StringAttr;
 class Type;
+class TypeID;
 class TypeConverter;
 class Value;
 

@@ -68,7 +68,6 @@ _OF_METHODS = {
     messages.GetStatistics.method: "statistics",
     messages.Fork.method: "fork",
     messages.SetPlan.method: "skip",
-    messages.GetSkips.method: "skip",
     messages.TryPass.method: "edit",
     messages.GetPasses.method: "edit",
     messages.SetAlternative.method: "alternatives",

@@ -113,13 +113,6 @@ Object describeCrash(const Frame *innermost) {
   return crash;
 }
 
-Array describeHits(ArrayRef<Breakpoint> breakpoints) {
-  Array hits;
-  for (const Breakpoint &one : breakpoints)
-    hits.push_back(Object{{"id", one.id}, {"hits", int64_t(one.hits)}});
-  return hits;
-}
-
 Object describeFrame(const Frame &frame, int64_t index, bool withUnits) {
   Object object{{"index", index},
                 {"units", withUnits ? describeUnits(frame) : Array()}};

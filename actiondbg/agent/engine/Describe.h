@@ -37,7 +37,6 @@ Json describePassRun(const Frame &frame, uint64_t begun);
 void addOperation(Object &object, const Frame &frame);
 void addOperation(Object &object, Operation *op);
 Object describeCrash(const Frame *innermost);
-Array describeHits(ArrayRef<Breakpoint> breakpoints);
 Object describeFrame(const Frame &frame, int64_t index, bool withUnits = true);
 /// Describes an action in full; see describeStop for `inside`.
 Object describeAction(const Frame &frame, int64_t index, bool inside);

@@ -171,7 +171,6 @@ void Engine::before(Frame &frame) {
     frame.skipped = true;
   if (!isOwnPass)
     stopBefore(frame, notice);
-  skips.note(frame);
   planObservation(frame);
 }
 
@@ -207,8 +206,8 @@ void Engine::planObservation(Frame &frame) {
   frame.wantsReasons =
       isStep || isNear || frame.kind == Kind::Fold ||
       !frame.rare().stopAfter.empty() ||
-      (frame.untilResults &&
-       (!resumption.outcome || resumption.outcome->needsReasons()));
+      (frame.untilResults && (!resumption.until || !resumption.until->outcome ||
+                              resumption.until->outcome->needsReasons()));
   frame.wantsReasons |= breakpoints.needReasons(frame);
   // Digesting a function costs more than most actions: only for single steps,
   // passes and operations of schedules.
@@ -319,7 +318,7 @@ void Engine::stopBefore(Frame &frame, Notice &notice) {
     notice = Notice();
   }
   Results results =
-      resumption.until ? resumption.until->resultsFor(frame) : noResult;
+      resumption.until ? resumption.until->spec.resultsFor(frame) : noResult;
   if (resumption.isForEnds())
     frame.untilResults = std::exchange(results, noResult);
   bool isReached = results || resumption.event == position.event;
@@ -352,12 +351,11 @@ void Engine::stopAfter(Frame &frame) {
   Resumption &resumption = stops.resumption;
   Notice notice;
   bool isUsedUp = resumption.usesUp(frame, /*over=*/true);
-  bool isLeft =
-      resumption.until && resumption.within && frame.depth < resumption.depth;
-  bool isReached = (frame.untilResults & asSet(frame.result())) &&
-                   resumption.until &&
-                   (!resumption.outcome ||
-                    resumption.outcome->matches(frame, resumption.own));
+  const std::optional<Until> &until = resumption.until;
+  bool isLeft = until && until->within && frame.depth < resumption.depth;
+  bool isReached =
+      (frame.untilResults & asSet(frame.result())) && until &&
+      (!until->outcome || until->outcome->matches(frame, until->own));
   if (isReached && resumption.count > 1) {
     --resumption.count;
     isReached = false;
@@ -471,7 +469,7 @@ void EndReport::exit() {
 void EndReport::send(StringRef method, Object end) {
   end["event"] = int64_t(engine.position.event);
   end["written"] = describeWritten();
-  end["hits"] = describeHits(engine.breakpoints.all());
+  end["hits"] = engine.breakpoints.describe();
   engine.trace.describe(end);
   end["unforkable"] = engine.turns.whyNoFork();
   engine.connection.notify(method, std::move(end));

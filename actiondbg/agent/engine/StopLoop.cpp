@@ -65,7 +65,7 @@ void StopLoop::setTargets(Frame &frame) {
     bool maybe =
         resumption.isForEnds() && !around->over && around->kind != Kind::None;
     around->untilResults =
-        maybe ? resumption.until->resultsFor(*around) : noResult;
+        maybe ? resumption.until->spec.resultsFor(*around) : noResult;
   }
 }
 

@@ -30,24 +30,6 @@ Breakpoint Breakpoint::parse(Fields &fields) {
   return result;
 }
 
-bool Breakpoint::hit() {
-  ++hits;
-  if (ignore > 0) {
-    --ignore;
-    return false;
-  }
-  if (temporary)
-    enabled = false;
-  return true;
-}
-
-void Breakpoint::inherit(Breakpoint &old) {
-  hits = old.hits;
-  spec.matched = old.spec.matched;
-  if (watch && old.watch && watch->isSameAs(*old.watch))
-    watch = std::move(old.watch);
-}
-
 //===----------------------------------------------------------------------===//
 // Outcomes that a breakpoint stops at
 //===----------------------------------------------------------------------===//

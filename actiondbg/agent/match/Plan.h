@@ -93,7 +93,7 @@ struct SkipRule {
 };
 
 /// The actions to skip, by ordinal, by standing rules and by the plan of a
-/// trial. Records the skipped ones.
+/// trial.
 class Skips {
 public:
   /// The plan of a trial; null if this process runs none.
@@ -123,16 +123,10 @@ public:
     bool isPlanned = plan && plan->skips(frame);
     return isWanted || isPlanned;
   }
-  /// Records an action that is about to run or to be skipped.
-  void note(const Frame &frame) {
-    if (frame.skipped && !frame.isPlanned)
-      done.push_back(frame.ordinal);
-  }
-  ArrayRef<uint64_t> skipped() const { return done; }
   ArrayRef<SkipRule> standing() const { return rules; }
 
 private:
-  std::vector<uint64_t> done, wanted, exempt;
+  std::vector<uint64_t> wanted, exempt;
   std::vector<SkipRule> rules;
 };
 

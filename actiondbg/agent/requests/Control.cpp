@@ -10,14 +10,14 @@ namespace adbg {
 // resume
 //===----------------------------------------------------------------------===//
 
-static void parseUntil(Fields &fields, Resumption &resumption) {
-  resumption.within = fields.boolean("within", false);
-  resumption.after = fields.boolean("after", false);
-  resumption.own = fields.boolean("own", false);
-  resumption.outcome = fields.inner<OutcomeFilter>("outcome");
-  resumption.after |= resumption.outcome.has_value();
-  resumption.until = Spec::parse(fields);
-  fields.done();
+Until Until::parse(Fields &fields) {
+  Until until;
+  until.within = fields.boolean("within", false);
+  until.own = fields.boolean("own", false);
+  until.outcome = fields.inner<OutcomeFilter>("outcome");
+  until.after = fields.boolean("after", false) || until.outcome;
+  until.spec = Spec::parse(fields);
+  return until;
 }
 
 static Resumption parseResumption(Fields &fields) {
@@ -32,12 +32,7 @@ static Resumption parseResumption(Fields &fields) {
   resumption.count = fields.integerOr("count", 1, 1);
   resumption.event = fields.integerOr("event", 1, 0);
   resumption.keep = fields.integerOr("keep", 0, 0);
-  if (const Object *until = fields.optionalObject("until")) {
-    Fields inner(*until, "until.");
-    parseUntil(inner, resumption);
-    if (!inner.error.empty())
-      fields.fail(inner.error);
-  }
+  resumption.until = fields.inner<Until>("until");
   return resumption;
 }
 
@@ -72,24 +67,10 @@ ADBG_REQUEST("resume", resumeTool, parseResumption(fields))
 // Skips and plans
 //===----------------------------------------------------------------------===//
 
-/// skips/get: the ordinals of the actions that were skipped.
-static Answer getSkips(Engine &engine) {
-  return Object{{"ordinals", Array(engine.skips.skipped())}};
-}
-ADBG_REQUEST("skips/get", getSkips)
-
 static std::vector<uint64_t> ordinals(Fields &fields, StringRef key) {
-  const Array *list = fields.array(key);
-  std::vector<uint64_t> all;
-  for (size_t i = 0; list && i < list->size(); ++i) {
-    int64_t ordinal = (*list)[i].getAsInteger().value_or(0);
-    if (ordinal < 1)
-      fields.fail("an ordinal must be an integer of at least 1");
-    else
-      all.push_back(ordinal);
-  }
+  std::vector<int64_t> all = fields.integers(key);
   std::ranges::sort(all);
-  return all;
+  return {all.begin(), all.end()};
 }
 
 /// skips/set: replaces the actions to skip and the edits of this timeline;
@@ -146,7 +127,7 @@ ADBG_REQUEST("breakpoints/set", setBreakpoints,
 
 /// breakpoints/hits: how often each breakpoint was hit.
 static Answer getHits(Engine &engine) {
-  return Object{{"hits", describeHits(engine.breakpoints.all())}};
+  return Object{{"hits", engine.breakpoints.describe()}};
 }
 ADBG_REQUEST("breakpoints/hits", getHits)
 

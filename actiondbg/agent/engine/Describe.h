@@ -22,23 +22,18 @@ Object missingCapabilities();
 void addLostCapabilities(Object &stop);
 
 class Engine;
-struct Notice;
 
 Object hello(const Engine &engine);
 Array describeWritten();
-/// Describes a stop, without its position. `inside`: the stop is inside the
-/// action, not before or after it. `mostChanges`: the most changes to describe.
-Object describeStop(const Frame &frame, const Notice &notice,
-                    const ChangeLog &log, bool inside, uint64_t mostChanges);
-/// Describes the run of the innermost pass around an action; null if there is
-/// none, or an alternative runs it. `begun`: the number of runs of all passes.
-Json describePassRun(const Frame &frame, uint64_t begun);
+/// Returns "before", "after", or "during" an action.
+StringRef whenOf(const Frame &frame, bool inside);
+/// Adds the names and numbers of an action to a stop or a frame.
+void addAction(Object &object, const Frame &frame);
 /// Adds the operation of an action to a stop or a frame.
 void addOperation(Object &object, const Frame &frame);
 void addOperation(Object &object, Operation *op);
-Object describeCrash(const Frame *innermost);
 Object describeFrame(const Frame &frame, int64_t index, bool withUnits = true);
-/// Describes an action in full; see describeStop for `inside`.
+/// Describes an action in full. `inside`: the stop is inside the action.
 Object describeAction(const Frame &frame, int64_t index, bool inside);
 Object describeUnit(const IRUnit &unit);
 /// Returns "operation", "region", "block" or "value".
@@ -50,8 +45,6 @@ Json describeOutcome(const Frame &frame);
 Array describeChanges(const Frame &frame, const ChangeLog &log, bool nested,
                       uint64_t most);
 Json toJSON(const Culprit &culprit);
-void addOutcome(Object &stop, const Frame &frame, const ChangeLog &log,
-                uint64_t mostChanges);
 std::string describeFolded(OpFoldResult result, const Observer &observer);
 Json idOrNull(uint32_t id);
 /// Returns a text; null if it is empty.

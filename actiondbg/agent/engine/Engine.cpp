@@ -24,8 +24,7 @@ void Engine::attach(const std::string &socket) {
   // Other threads wait while the first requests are served.
   turns.baton.take(Baton::Patience::Always);
   attached = true;
-  handleCrashSignals();
-  on_exit([](int status, void *) { first().end.exitStatus = status; }, nullptr);
+  EndReport::watch();
   connection.notify("hello", hello(*this));
   stops.resumption.fromStart = true;
   stops.serve();
@@ -151,8 +150,8 @@ void Engine::finish(Frame &frame) {
     observer.recorder->end(frame, Observer::now());
   if (LLVM_UNLIKELY(mayStop() || skips.plan || !frame.rare().stopAfter.empty()))
     after(frame);
-  if (frame.kind == Kind::Pass && !frame.isAdaptor()) {
-    lastPass = {frame.ordinal, "pass-execution", frame.name(), false};
+  if (frame.isRealPass()) {
+    lastPass = Culprit::of(frame);
     lastPassOn = OperationHandle(frame.op());
   }
   observer.leave(frame);
@@ -211,8 +210,7 @@ void Engine::planObservation(Frame &frame) {
   frame.wantsReasons |= breakpoints.needReasons(frame);
   // Digesting a function costs more than most actions: only for single steps,
   // passes and operations of schedules.
-  frame.wantsModified = (frame.kind == Kind::Pass && !frame.isAdaptor()) ||
-                        frame.kind == Kind::Step ||
+  frame.wantsModified = frame.isRealPass() || frame.kind == Kind::Step ||
                         (isStep && frame.depth == resumption.depth) ||
                         resumption.event == event + 1;
 }
@@ -322,29 +320,22 @@ void Engine::stopBefore(Frame &frame, Notice &notice) {
   if (resumption.isForEnds())
     frame.untilResults = std::exchange(results, noResult);
   bool isReached = results || resumption.event == position.event;
-  if (!notice.reason.empty() &&
-      (isInterrupted || !notice.isHit() || !resumption.passesHit()))
-    return stop(frame, notice);
-  if (!notice.reason.empty()) {
-    frame.skipped |= resumption.control == Control::Skip;
-    return;
-  }
-  if (isInterrupted)
-    notice.reason = "interrupt";
-  else if (isUsedUp && !isHit)
-    notice.reason = resumption.reason();
-  else if (isReached && !isHit)
-    notice.reason = "until";
   if (!notice.reason.empty())
-    return stop(frame, notice);
-  if (!isHit)
+    ; // of a watch, a failed edit or invalid IR before the action
+  else if (isInterrupted)
+    notice.reason = "interrupt";
+  else if (isHit)
+    notice.reason = "breakpoint";
+  else if (isUsedUp)
+    notice.reason = resumption.reason();
+  else if (isReached)
+    notice.reason = "until";
+  else
     return;
-  if (resumption.passesHit()) {
+  if (!isInterrupted && notice.isHit() && resumption.passesHit())
     frame.skipped |= resumption.control == Control::Skip;
-    return;
-  }
-  notice.reason = "breakpoint";
-  stop(frame, notice);
+  else
+    stop(frame, notice);
 }
 
 void Engine::stopAfter(Frame &frame) {
@@ -374,9 +365,9 @@ void Engine::stopAfter(Frame &frame) {
 
 /// The action before the first one.
 static Frame &noFrame() {
-  static Frame *none = new Frame;
-  none->over = true;
-  return *none;
+  auto &none = immortal<Frame>();
+  none.over = true;
+  return none;
 }
 
 Operation *Engine::diagnosedBy(const Diagnostic &diagnostic) {
@@ -407,8 +398,7 @@ void Engine::caught(CatchKind kind, StringRef text, Operation *about,
   notice.culprit = std::move(culprit);
   notice.about = about;
   if (!notice.culprit && innermost)
-    notice.culprit = {innermost->ordinal, innermost->tag().str(),
-                      innermost->name(), false};
+    notice.culprit = Culprit::of(*innermost);
   else if (!notice.culprit && lastPass.ordinal)
     notice.culprit = lastPass;
   stops.inside = true;
@@ -451,6 +441,12 @@ struct AbortMessage {
 EndReport::EndReport(Engine &engine)
     : engine(engine), abortMessage(static_cast<AbortMessage **>(dlvsym(
                           RTLD_DEFAULT, "__abort_msg", "GLIBC_PRIVATE"))) {}
+
+void EndReport::watch() {
+  handleCrashSignals();
+  on_exit([](int status, void *) { Engine::first().end.exitStatus = status; },
+          nullptr);
+}
 
 void EndReport::finishFiles() {
   engine.stops.hitLog.flush();
@@ -556,10 +552,12 @@ void EndReport::sendCrash() {
   // The thread that has the turn owns the stack of actions.
   Turn turn(engine, Turn::For::End);
   finishFiles();
-  Object crash =
-      describeCrash(engine.hasFramesHere() ? engine.innermost : nullptr);
-  crash["signal"] = int64_t(crashSignal);
-  crash["message"] = textOrNull(cause());
+  const Frame &frame = engine.hasFramesHere() ? *engine.innermost : noFrame();
+  Operation *op = frame.op();
+  Object crash{{"op", op ? Json(op->getName().getStringRef()) : nullptr},
+               {"signal", int64_t(crashSignal)},
+               {"message", textOrNull(cause())}};
+  addAction(crash, frame);
   send("crashed", std::move(crash));
 }
 

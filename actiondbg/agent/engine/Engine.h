@@ -26,6 +26,8 @@ public:
   /// Whether a crash stops the tool where nothing catches it.
   bool stopsOnCrash = false;
 
+  /// Handles crash signals, and notes the exit status of this process.
+  static void watch();
   /// Completes the recording, and tells the front end, once.
   void exit();
   /// Notes the crash, and stops if that is wanted. Called before the tool's own

@@ -26,11 +26,7 @@ struct ThreadEngines {
 };
 } // namespace
 
-static ThreadEngines &threadEngines() {
-  // Never destroyed: threads may outlive main.
-  static auto *engines = new ThreadEngines;
-  return *engines;
-}
+static ThreadEngines &threadEngines() { return immortal<ThreadEngines>(); }
 
 /// The engine of the thread that began the part; null once the thread has
 /// ended.
@@ -116,13 +112,18 @@ void Engine::observe() {
   observer.recorder = recorder.get();
 }
 
+/// Sets the rules of each thread; returns false if they are invalid.
+static bool setStandingRules(const std::string &json) {
+  standingRules = json;
+  return json.empty() || Skips().setRules(json);
+}
+
 bool Engine::startObserving(const RecordSettings &settings, bool isThreaded) {
-  if (!settings.skips.empty() && !first().skips.setRules(settings.skips)) {
+  if (!setStandingRules(settings.skips)) {
     llvm::errs() << "actiondbg: the agent cannot read the skip rules: "
                  << settings.skips << "\n";
     return false;
   }
-  standingRules = settings.skips;
   if (!settings.path.empty() && !Recorder::start(settings, isThreaded))
     return false;
   if (!settings.upstreamLog.empty() &&
@@ -130,10 +131,9 @@ bool Engine::startObserving(const RecordSettings &settings, bool isThreaded) {
     return false;
   Identities::disableFind();
   BlockKeys::all().record(Recorder::keepsValues());
-  on_exit([](int status, void *) { first().end.exitStatus = status; }, nullptr);
   first().pid = getpid();
   first().observe();
-  handleCrashSignals();
+  EndReport::watch();
   return true;
 }
 
@@ -177,17 +177,13 @@ bool Engine::joinOpenPart() {
 
 bool Engine::beginPart(const RecordSettings &settings) {
   AgentHeap agentHeap;
-  if (!settings.skips.empty() && !first().skips.setRules(settings.skips))
-    return false;
-  standingRules = settings.skips;
-  if (!Recorder::start(settings, /*isThreaded=*/true))
+  if (!setStandingRules(settings.skips) ||
+      !Recorder::start(settings, /*isThreaded=*/true))
     return false;
   static bool isPrepared = false;
   if (!std::exchange(isPrepared, true)) {
     Identities::disableFind();
-    on_exit([](int status, void *) { first().end.exitStatus = status; },
-            nullptr);
-    handleCrashSignals();
+    EndReport::watch();
     // A fork of the program is not recorded, unless it asks for it.
     pthread_atfork(nullptr, nullptr, [] {
       if (std::exchange(isInPart, false))

@@ -265,6 +265,8 @@ struct Frame {
   std::string text() const;
   const Pattern *pattern() const;
   const Pass *pass() const;
+  /// The argument of a pass, or the name of its class; owned by the pass.
+  StringRef passName() const;
   /// The number of its context, see Contexts; a nested fold has that of the
   /// action around it.
   unsigned context() const {
@@ -289,6 +291,8 @@ struct Frame {
   bool isConversion() const { return kind == Kind::Conversion; }
   /// Whether this is a pass that only runs other passes.
   bool isAdaptor() const;
+  /// Whether this is any other pass.
+  bool isRealPass() const { return kind == Kind::Pass && !isAdaptor(); }
 
   // Valid once the action is over.
   Result result() const { return result(changed()); }
@@ -334,14 +338,6 @@ private:
   mutable StringAttr functionName;
   mutable bool hasFunction = false;
 };
-
-/// Returns what an object prints.
-template <typename T> std::string printed(const T &one) {
-  std::string text;
-  raw_string_ostream os(text);
-  one.print(os);
-  return text;
-}
 
 /// Returns the operation name with a key.
 StringRef nameFrom(const void *key);

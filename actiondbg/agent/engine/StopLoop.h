@@ -150,6 +150,7 @@ public:
     cursor = IRUnit();
     failing = OperationHandle();
   }
+  /// Describes a stop. `mostChanges`: the most changes to describe.
   Object describe(const Frame &frame, const Notice &notice,
                   uint64_t mostChanges) const;
   /// The log file of breakpoints that log their hits instead of stopping: one

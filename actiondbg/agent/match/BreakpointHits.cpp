@@ -119,8 +119,8 @@ void BreakpointHits::findEnds(Frame &frame) {
 }
 
 bool BreakpointHits::hitAfter(Frame &frame, Notice &notice) {
-  bool failed = catches(CatchKind::Failure) && frame.kind == Kind::Pass &&
-                !frame.isAdaptor() && frame.returned == Returned::Failure;
+  bool failed = catches(CatchKind::Failure) && frame.isRealPass() &&
+                frame.returned == Returned::Failure;
   if (frame.rare().stopAfter.empty() && frame.rare().undecided.empty() &&
       !failed)
     return false;
@@ -136,7 +136,7 @@ bool BreakpointHits::hitAfter(Frame &frame, Notice &notice) {
       notice.message = "the pass " + frame.name() + " failed";
       if (!error.empty())
         notice.message += ": " + error.str();
-      notice.culprit = {frame.ordinal, frame.tag().str(), frame.name(), false};
+      notice.culprit = Culprit::of(frame);
       hit(one, frame, notice);
     }
     // The breakpoint may have been disabled since the action began.

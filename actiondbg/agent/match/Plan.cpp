@@ -101,7 +101,7 @@ bool Plan::isAlways(const Frame &frame) {
 }
 
 bool Plan::isCandidate(const Frame &frame) {
-  bool isPass = frame.kind == Kind::Pass && !frame.isAdaptor();
+  bool isPass = frame.isRealPass();
   if (frame.isHeld || !(isPass || isLeaf(frame)))
     return false;
   if (isPass && !passes.contains(frame.name()))
@@ -168,7 +168,7 @@ bool Plan::skips(Frame &frame) {
 }
 
 bool Plan::decide(Frame &frame) {
-  bool isPass = frame.kind == Kind::Pass && !frame.isAdaptor();
+  bool isPass = frame.isRealPass();
   bool isKnown = !keys.empty() && keys.back().first == frame.ordinal;
   if (hasKeys && !isKnown && (isLeaf(frame) || isPass))
     keys.emplace_back(frame.ordinal, keyOf(frame));
@@ -201,7 +201,7 @@ void Plan::begin(Frame *innermost, bool isBefore) {
       frame->skipped = frame->isPlanned || (frame->skipped && !wasPlanned);
       continue;
     }
-    bool isPass = frame->kind == Kind::Pass && !frame->isAdaptor();
+    bool isPass = frame->isRealPass();
     frame->isHeld =
         (frame->parent && frame->parent->isHeld) ||
         isConversionOfStep(*frame) ||
@@ -255,7 +255,7 @@ void Plan::write(const Frame &frame, uint64_t newest) {
 }
 
 void Plan::over(const Frame &frame, uint64_t newest) {
-  bool isPass = frame.kind == Kind::Pass && !frame.isAdaptor();
+  bool isPass = frame.isRealPass();
   auto hasEffect = [&] {
     return frame.kind == Kind::Fold ? frame.returned == Returned::Success
                                     : frame.changed();
@@ -271,7 +271,7 @@ void Plan::finish(const Frame *innermost, uint64_t newest) {
   if (!record)
     return;
   for (const Frame *frame = innermost; frame; frame = frame->parent) {
-    if (frame->kind == Kind::Pass && !frame->isAdaptor())
+    if (frame->isRealPass())
       write(*frame, newest);
     // The action in which the tool crashes is a candidate too.
     if (frame->isCandidate && isLeaf(*frame) && !frame->over)
@@ -448,20 +448,6 @@ void Alternative::note(Operation *root) {
   root->print(os, OpPrintingFlags().assumeVerified());
   os << '\n';
   os.clear_error();
-}
-
-Object asObject(const TextMap<int64_t> &counts) {
-  Object object;
-  for (const auto &[name, count] : counts)
-    object[name] = count;
-  return object;
-}
-
-Array Alternative::describeUse() const {
-  Array all;
-  for (const BenefitChange &one : benefits)
-    all.push_back(one.isUsed);
-  return all;
 }
 
 } // namespace adbg

@@ -156,6 +156,8 @@ public:
   std::string report;
   /// The file for the final IR; empty for none.
   std::string ir;
+  /// The number of operations of each name in the final IR, for the report.
+  TextMap<int64_t> operations;
 
   /// Sets the benefit of a pattern in the pattern itself, from which drivers
   /// and applicators read it.
@@ -183,9 +185,6 @@ public:
   /// Counts the operations of the final IR, and prints it. Observe nothing
   /// meanwhile.
   void note(Operation *root);
-  /// Whether each change of a benefit found a pattern.
-  Array describeUse() const;
-  const TextMap<int64_t> &finalOperations() const { return operations; }
 
 private:
   BenefitChange *find(const Pattern &pattern);
@@ -194,13 +193,11 @@ private:
                  Frame *around);
 
   std::unordered_set<const PatternApplicator *> ordered;
-  TextMap<int64_t> operations;
   bool isOwn = false;
   bool hasFailed = false;
 };
 
 /// Adds the number of operations of each name in `root`, itself included.
 void countOperations(Operation *root, TextMap<int64_t> &counts);
-Object asObject(const TextMap<int64_t> &counts);
 
 } // namespace adbg

@@ -247,7 +247,7 @@ public:
     if (!action.ids.empty())
       action.ids = {};
     // Another thread may have changed it since this thread last visited it.
-    if (frame.kind == Kind::Pass && !frame.isAdaptor() && frame.op())
+    if (frame.isRealPass() && frame.op())
       recordLines(frame.op(), /*anew=*/!frame.parent);
   }
 

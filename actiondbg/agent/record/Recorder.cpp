@@ -17,7 +17,6 @@
 #include "engine/Engine.h"
 #include "interpose/Versions.h"
 #include "print/InputNames.h"
-#include "support/Locations.h"
 #include "support/OwnFiles.h"
 
 #include "mlir/IR/SymbolTable.h"
@@ -164,12 +163,8 @@ uint32_t Recorder::nameOfOther(const Frame &frame) {
   if (frame.kind == Kind::Pattern)
     return patternNames.get(foundNameOf(*frame.pattern()).name,
                             [&] { return textOfName(frame); });
-  if (frame.kind == Kind::Pass) {
-    auto compute = [&] { return textOfName(frame); };
-    if (StringRef name = frame.pass()->getArgument(); !name.empty())
-      return passNames.get(name, compute);
-    return passNames.get(frame.pass()->getName(), compute);
-  }
+  if (frame.kind == Kind::Pass)
+    return passNames.get(frame.passName(), [&] { return textOfName(frame); });
   return nameOfText(frame);
 }
 
@@ -184,18 +179,7 @@ uint32_t Recorder::nameOfText(const Frame &frame) {
 }
 
 uint32_t Recorder::writeLocation(Location location) {
-  LocationRow row{++lastLocation, 0, 0, 0, 0};
-  if (std::optional<FilePlace> place = firstPlace(location)) {
-    StringRef name = place->file.getValue();
-    row.file = files.get(name, [&] { return of(Space::File, name); });
-    row.line = place->line;
-    row.column = place->column;
-  }
-  if (!isStrictFileLineColLoc(location) && !isa<UnknownLoc>(location)) {
-    std::string text = printed(location);
-    row.text = of(Space::Location, StringRef(text).take_front(4096));
-  }
-  locations.add(row);
+  locations.add(strings.rowOf(location, ++lastLocation));
   return lastLocation;
 }
 

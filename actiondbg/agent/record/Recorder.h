@@ -432,7 +432,7 @@ private:
   /// that runs began: it is not attributed to actions around it either.
   int64_t irTime = 0;
   std::vector<int64_t> irTimes;
-  Memo<uint32_t> patternNames, passNames, files;
+  Memo<uint32_t> patternNames, passNames;
 
   Strings strings;
   Section locations{SectionKind::Locations, sizeof(LocationRow)},

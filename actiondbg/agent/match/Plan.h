@@ -59,7 +59,14 @@ private:
   bool isCandidate(const Frame &frame);
   bool isAlways(const Frame &frame);
   bool isRepeated(const Frame &frame);
+  /// Sets whether an action is held, and a candidate.
+  void classify(Frame &frame);
   Key keyOf(const Frame &frame);
+  /// The key of the innermost action; null for any other, and if it has none.
+  const Key *knownKey(const Frame &frame) const {
+    bool isKnown = !keys.empty() && keys.back().first == frame.ordinal;
+    return isKnown ? &keys.back().second : nullptr;
+  }
   void write(const Frame &frame, uint64_t newest);
 
   std::optional<uint64_t> limit;

@@ -39,6 +39,11 @@ bool Legalizations::close() {
   return file.close();
 }
 
+static const Frame *passNow() {
+  const Frame *around = Engine::get().innermost;
+  return around ? around->passAround() : nullptr;
+}
+
 static std::string lineOf(Object event) {
   std::string line;
   raw_string_ostream os(line);
@@ -53,13 +58,12 @@ static bool isCast(Operation *op) {
 static StringRef actionText(const ConversionTarget &target,
                             OperationName name) {
   using Action = ConversionTarget::LegalizationAction;
-  // Never destroyed: the tool may convert in static destructors.
-  static const auto &texts = *new std::map<std::optional<Action>, StringRef>{
-      {Action::Legal, "legal"},
-      {Action::Dynamic, "dynamic"},
-      {Action::Illegal, "illegal"}};
-  StringRef text = valueOf(texts, target.getOpAction(name));
-  return text.empty() ? "unknown" : text;
+  std::optional<Action> action = target.getOpAction(name);
+  if (!action)
+    return "unknown";
+  return *action == Action::Legal     ? "legal"
+         : *action == Action::Dynamic ? "dynamic"
+                                      : "illegal";
 }
 
 /// Returns the operation in the generic form, which no custom printer writes:
@@ -109,8 +113,7 @@ void Legalizations::beginConversion(const ConversionTarget &target,
     conversion.context = root->getContext();
   }
   conversion.firstId = ids.upcoming();
-  const Frame *around = Engine::get().innermost;
-  const Frame *pass = around ? around->passAround() : nullptr;
+  const Frame *pass = passNow();
   conversion.head =
       Object{{"event", "conversion"},
              {"ordinal", int64_t(ordinal)},
@@ -428,22 +431,19 @@ template <typename Types> static std::string quoted(const Types &types) {
 /// Finds the cast of which a diagnostic says that it was not resolved, and
 /// tells which of its neighbours were converted: one was, and one was not.
 void Legalizations::writeUnresolved(const Diagnostic &diagnostic) {
-  const Frame *around = Engine::get().innermost;
-  const Frame *pass = around ? around->passAround() : nullptr;
+  const Frame *pass = passNow();
   std::string message = diagnostic.str();
   if (!pass || !pass->op() ||
       !StringRef(message).contains("unresolved materialization"))
     return;
-  Operation *found = nullptr;
-  pass->op()->walk([&](Operation *op) {
-    if (!isCast(op) || op->getLoc() != diagnostic.getLocation() ||
-        op->use_empty() ||
-        !StringRef(message).contains("from " + quoted(op->getOperandTypes()) +
-                                     " to " + quoted(op->getResultTypes())))
-      return WalkResult::advance();
-    found = op;
-    return WalkResult::interrupt();
-  });
+  Operation *found =
+      firstIn<WalkOrder::PostOrder>(pass->op(), [&](Operation *op) {
+        return isCast(op) && op->getLoc() == diagnostic.getLocation() &&
+               !op->use_empty() &&
+               StringRef(message).contains(
+                   "from " + quoted(op->getOperandTypes()) + " to " +
+                   quoted(op->getResultTypes()));
+      });
   if (!found)
     return;
   Object event{{"event", "unresolved"}};

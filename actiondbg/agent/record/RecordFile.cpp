@@ -242,7 +242,7 @@ uint32_t Strings::of(Space space, StringRef text) {
   return last;
 }
 
-LocationRow Strings::rowOf(Location location, uint32_t id) {
+LocationRow Strings::rowOf(Location location, uint32_t id, size_t most) {
   LocationRow row{id, 0, 0, 0, 0};
   if (std::optional<FilePlace> place = firstPlace(location)) {
     StringRef name = place->file.getValue();
@@ -252,7 +252,7 @@ LocationRow Strings::rowOf(Location location, uint32_t id) {
   }
   if (!isStrictFileLineColLoc(location) && !isa<UnknownLoc>(location)) {
     std::string text = printed(location);
-    row.text = of(Space::Location, StringRef(text).take_front(4096));
+    row.text = of(Space::Location, StringRef(text).take_front(most));
   }
   return row;
 }

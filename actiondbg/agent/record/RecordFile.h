@@ -252,8 +252,9 @@ class Strings {
 public:
   /// Returns the number of a text; writes the text if it is new.
   uint32_t of(Space space, StringRef text);
-  /// Returns the row of a location, whose texts are written.
-  LocationRow rowOf(Location location, uint32_t id);
+  /// Returns the row of a location, whose texts are written, but for what is
+  /// behind `most` characters.
+  LocationRow rowOf(Location location, uint32_t id, size_t most);
 
   Section section{SectionKind::Strings, 0};
 

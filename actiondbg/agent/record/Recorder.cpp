@@ -179,7 +179,7 @@ uint32_t Recorder::nameOfText(const Frame &frame) {
 }
 
 uint32_t Recorder::writeLocation(Location location) {
-  locations.add(strings.rowOf(location, ++lastLocation));
+  locations.add(strings.rowOf(location, ++lastLocation, 4096));
   return lastLocation;
 }
 
@@ -452,12 +452,16 @@ void Recorder::writeEnd(const char *text) {
   RecordFile::write(header, Part{SectionKind::End, 0, 1, text, strlen(text)});
 }
 
-void Recorder::writeExit(int status) {
-  flushEverywhere();
-  Stages::finish();
+void Recorder::writeExitStatus(int status) {
   char text[64];
   snprintf(text, sizeof(text), "{\"ended\":\"exit\",\"status\":%d}", status);
   writeEnd(text);
+}
+
+void Recorder::writeExit(int status) {
+  flushEverywhere();
+  Stages::finish();
+  writeExitStatus(status);
 }
 
 void Recorder::finish(int status) {
@@ -549,9 +553,7 @@ void Recorder::onEnd(int number, siginfo_t *info, void *context) {
   if (tool.sa_handler != SIG_DFL)
     return tool.sa_handler(number);
   if (isOn()) {
-    char text[64];
-    snprintf(text, sizeof(text), "{\"ended\":\"exit\",\"status\":%d}", -number);
-    writeEnd(text);
+    writeExitStatus(-number);
     RecordFile::end();
   }
   ::signal(number, SIG_DFL);

@@ -383,6 +383,7 @@ private:
   static void handleWakeSignal();
 
   static void writeExit(int status);
+  static void writeExitStatus(int status);
   static void writeEnd(const char *text);
   static void handleEndSignals();
   static void raiseEndSignal();

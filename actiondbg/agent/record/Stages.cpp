@@ -59,7 +59,7 @@ uint32_t StageWriter::numberOf(Location location) {
     return number;
   number = numbers.size();
   uint32_t written = number;
-  locations.add(strings.rowOf(location, written));
+  locations.add(strings.rowOf(location, written, StringRef::npos));
   return written;
 }
 

@@ -179,27 +179,21 @@ static IRUnit parentOf(const IRUnit &unit) {
   return holder ? IRUnit(holder) : IRUnit();
 }
 
-/// Returns the index of a node in a list. In the middle of a rewrite an
-/// operation's parent block may not contain it: then it has no index, and a
-/// search from the operation would never end.
-template <typename List, typename Node>
-static int64_t positionIn(List &list, Node *node) {
+/// Returns the index of a unit in its parent; -1 for an operation that its
+/// block does not contain, as in the middle of a rewrite: a search from the
+/// operation would never end.
+static int64_t positionOf(const IRUnit &unit) {
+  if (auto *block = dyn_cast_if_present<Block *>(unit))
+    return positionOf(block);
+  if (auto *region = dyn_cast_if_present<Region *>(unit))
+    return region->getRegionNumber();
   int64_t position = 0;
-  for (Node &one : list) {
-    if (&one == node)
+  for (Operation &each : *cast<Operation *>(unit)->getBlock()) {
+    if (&each == cast<Operation *>(unit))
       return position;
     ++position;
   }
   return -1;
-}
-
-/// Returns the index of a unit in its parent.
-static int64_t positionOf(const IRUnit &unit) {
-  if (auto *op = dyn_cast_if_present<Operation *>(unit))
-    return positionIn(*op->getBlock(), op);
-  if (auto *block = dyn_cast_if_present<Block *>(unit))
-    return positionIn(*block->getParent(), block);
-  return cast<Region *>(unit)->getRegionNumber();
 }
 
 Array pathTo(const IRUnit &unit, Operation *root) {
@@ -470,14 +464,6 @@ ADBG_IR_REQUEST("cursor/move", moveCursor, MoveCursorArguments(fields))
 // Counting
 //===----------------------------------------------------------------------===//
 
-static std::optional<Glob> requiredGlob(Fields &fields) {
-  std::string text = fields.text("glob"), error;
-  std::optional<Glob> glob = Glob::create(text, error);
-  if (!glob)
-    fields.fail(error);
-  return glob;
-}
-
 /// count: the number of operations whose name matches a glob.
 static Answer countMatching(Engine &engine, std::optional<Glob> glob,
                             bool inFunction) {
@@ -494,7 +480,8 @@ static Answer countMatching(Engine &engine, std::optional<Glob> glob,
   });
   return Object{{"count", count}};
 }
-ADBG_IR_REQUEST("count", countMatching, requiredGlob(fields),
+ADBG_IR_REQUEST("count", countMatching,
+                Glob::create(fields.text("glob"), fields),
                 fields.boolean("function", false))
 
 } // namespace adbg

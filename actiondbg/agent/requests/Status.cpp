@@ -49,22 +49,15 @@ static void addKeys(const TextMap<uint64_t> &map, Names &names) {
     names.insert(name);
 }
 
-static void addOperations(const Engine &engine, Names &names) {
-  Operation *op = engine.stops.selected ? engine.stops.selected->op() : nullptr;
-  if (!op)
-    return;
+static void addOperations(Operation *op, Names &names) {
   for (RegisteredOperationName name :
        op->getContext()->getRegisteredOperations())
     names.insert(name.getStringRef().str());
 }
 
 /// Adds the functions of the module that is there now.
-static void addFunctions(const Engine &engine, Names &names) {
-  Operation *root =
-      engine.stops.selected ? engine.stops.selected->op() : nullptr;
-  if (!root)
-    return;
-  rootOf(root)->walk<WalkOrder::PreOrder>([&](Operation *op) {
+static void addFunctions(Operation *op, Names &names) {
+  rootOf(op)->walk<WalkOrder::PreOrder>([&](Operation *op) {
     StringRef name = mayBeFunction(op) ? symbolName(op) : "";
     if (name.empty())
       return isSymbolTable(op) ? WalkResult::advance() : WalkResult::skip();
@@ -77,6 +70,7 @@ static void addFunctions(const Engine &engine, Names &names) {
 /// breakpoints.
 static Answer getNames(Engine &engine, NameKind kind) {
   Names names;
+  Operation *op = engine.stops.selected ? engine.stops.selected->op() : nullptr;
   switch (kind) {
   case NameKind::Tag:
     addKeys(engine.knownNames.tags, names);
@@ -90,10 +84,12 @@ static Answer getNames(Engine &engine, NameKind kind) {
     addKeys(engine.knownNames.passes, names);
     break;
   case NameKind::Operation:
-    addOperations(engine, names);
+    if (op)
+      addOperations(op, names);
     break;
   case NameKind::Function:
-    addFunctions(engine, names);
+    if (op)
+      addFunctions(op, names);
     break;
   }
   return Object{{"names", Array(names)}};

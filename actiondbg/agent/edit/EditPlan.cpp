@@ -13,12 +13,9 @@ namespace adbg {
 static constexpr StringRef editSource = "<edit>";
 
 Edit Edit::parse(Fields &fields) {
-  Edit edit;
-  edit.event = fields.integer("event", 1);
-  edit.id = fields.integer("id", 1);
-  edit.path = fields.textOr("path", "");
-  edit.pipeline = fields.textOr("pipeline", "");
-  edit.generic = fields.boolean("generic", false);
+  Edit edit{uint64_t(fields.integer("event", 1)),
+            uint32_t(fields.integer("id", 1)), fields.textOr("path", ""),
+            fields.textOr("pipeline", ""), fields.boolean("generic", false)};
   if (edit.path.empty() == edit.pipeline.empty())
     fields.fail("an edit has either the field 'path' or the field 'pipeline'");
   return edit;
@@ -45,7 +42,6 @@ static std::string whyFixed(const Frame *frame, bool isInside,
   return "";
 }
 
-/// Drops the cached analyses of an operation and of all operations in it.
 static void invalidateAnalyses(const Frame *frame, Operation *target) {
   for (const Frame *at = frame; at; at = at->parent) {
     Operation *op = at->op();

@@ -235,13 +235,12 @@ static Json describeChange(const Change &change) {
                 {"guess", change.guess}};
   if (change.kind != ChangeKind::Replaced)
     return object;
-  Array by;
-  for (const ValueName &value : change.by)
-    by.push_back(Object{
+  object["by"] = Array(change.by, [](const ValueName &value) {
+    return Object{
         {"id", idOrNull(value.id)},
-        {"op", value.isArgument ? Json("block argument") : Json(value.op)},
-        {"result", int64_t(value.result)}});
-  object["by"] = std::move(by);
+        {"op", value.isArgument ? StringRef("block argument") : value.op},
+        {"result", int64_t(value.result)}};
+  });
   return object;
 }
 
@@ -436,9 +435,7 @@ private:
         yielded.push_back(describe(operand, &entry, 0));
     object["operations"] = int64_t(count);
     object["arguments"] = std::move(arguments);
-    object["names"] = Array();
-    for (StringRef name : found)
-      object["names"].getAsArray()->push_back(name);
+    object["names"] = Array(found);
     object["yielded"] = std::move(yielded);
     return object;
   }

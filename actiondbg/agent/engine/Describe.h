@@ -27,7 +27,6 @@ Object hello(const Engine &engine);
 Array describeWritten();
 /// Returns "before", "after", or "during" an action.
 StringRef whenOf(const Frame &frame, bool inside);
-/// Adds the names and numbers of an action to a stop or a frame.
 void addAction(Object &object, const Frame &frame);
 /// Adds the operation of an action to a stop or a frame.
 void addOperation(Object &object, const Frame &frame);
@@ -56,8 +55,9 @@ uint32_t idOf(const IRUnit &unit);
 /// Returns FILE:LINE:COL of the first file location inside `loc`.
 std::optional<std::string> placeText(Location loc);
 
-/// Whether an operand inside `op` is null, as can happen inside an action:
-/// verifiers and custom printers would crash.
-bool hasNullOperands(Operation *op);
+/// Returns an operation in `op` of which an operand is null, as can happen
+/// inside an action: verifiers and custom printers would crash. Null if there
+/// is none.
+Operation *nullOperandIn(Operation *op);
 
 } // namespace adbg

@@ -93,7 +93,6 @@ public:
   bool recordStage();
   /// True if actions are recorded without stops.
   bool isObserving = false;
-  /// Called when the thread ends.
   void leaveThread();
   /// Called when this thread is about to drop its stack down to an address.
   static void jumps(uintptr_t stack);
@@ -115,7 +114,6 @@ public:
   /// Whether this process is debugged or recorded, and no fork of it that the
   /// tool made.
   bool isOwnProcess() const { return getpid() == pid; }
-  /// Whether this process is connected to the front end.
   bool isConnected() const { return isOwnProcess() && connection.isOpen(); }
   /// Whether this thread's actions are observed now.
   bool follows() const { return attached && local.isFollowed && !silent; }

@@ -19,7 +19,6 @@ std::atomic<unsigned> Engine::threads{0};
 static std::string standingRules;
 
 namespace {
-/// The engines of threads that have their own.
 struct ThreadEngines {
   std::mutex mutex;
   std::vector<Engine *> all;
@@ -159,7 +158,6 @@ bool Engine::isLibrary = false;
 bool Engine::isForked = false;
 bool Engine::isInPart = false;
 
-/// The number of the newest part.
 static unsigned newestPart = 0;
 bool Engine::joinOpenPart() {
   Engine &before = get();

@@ -328,7 +328,6 @@ struct Frame {
   /// The operation of the action's first unit (the parent of a region, block or
   /// value) or its replacement; null if none is alive.
   LLVM_ATTRIBUTE_ALWAYS_INLINE Operation *op() const;
-  /// The operation of any of the units.
   Operation *opOfUnit(size_t index) const;
 
 private:
@@ -376,7 +375,6 @@ inline bool mayBeFunction(Operation *op) {
 /// Returns the symbol name of functionAround(op); null if there is none.
 StringAttr symbolAround(Operation *op);
 
-/// Returns the symbol name of `op`; empty if it has none.
 StringRef symbolName(Operation *op);
 StringAttr symbolAttr(Operation *op);
 

@@ -272,11 +272,10 @@ void StopLoop::passHit() {
 }
 
 Array StopLoop::describePassedHits() const {
-  Array all;
-  for (const PassedHit &one : passedHits)
-    all.push_back(
-        Object{{"event", int64_t(one.event)}, {"during", int64_t(one.during)}});
-  return all;
+  return Array(passedHits, [](const PassedHit &one) {
+    return Object{{"event", int64_t(one.event)},
+                  {"during", int64_t(one.during)}};
+  });
 }
 
 //===----------------------------------------------------------------------===//

@@ -64,7 +64,8 @@ struct Resumption {
   bool isStepping() const { return control >= Control::Step; }
   /// Whether `until` waits for the end of an action that it matches.
   bool isForEnds() const {
-    return until && (until->after || until->spec.isAboutOutcome());
+    return until &&
+           (until->after || until->outcome || until->spec.isAboutOutcome());
   }
   /// Whether the tool may stop without a breakpoint.
   bool mayStop() const { return isStepping() || until || event; }

@@ -109,7 +109,7 @@ void Legalizations::beginConversion(const ConversionTarget &target,
   conversion.target = &target;
   conversion.patterns = &patterns;
   for (Operation *root : roots) {
-    conversion.roots.push_back({root, ids.of(root)});
+    conversion.roots.push_back(OperationHandle(root));
     conversion.context = root->getContext();
   }
   conversion.firstId = ids.upcoming();
@@ -189,10 +189,7 @@ void Legalizations::addNeighbours(Object &event, const Conversion &conversion,
 }
 
 template <typename Types> static Array textsOf(const Types &types) {
-  Array texts;
-  for (Type type : types)
-    texts.push_back(printed(type));
-  return texts;
+  return Array(types, [](Type type) { return printed(type); });
 }
 
 /// Counts the wanted operations that a conversion left, by name, and describes
@@ -209,10 +206,10 @@ void Legalizations::writeLeft(Conversion &conversion) {
       [](OperationName a, OperationName b) {
         return a.getStringRef() < b.getStringRef();
       });
-  for (const Root &root : conversion.roots) {
-    if (ids.of(root.op) != root.id)
+  for (const OperationHandle &root : conversion.roots) {
+    if (!root.get())
       continue; // erased by a pattern
-    root.op->walk([&](Operation *op) {
+    root.get()->walk([&](Operation *op) {
       uint32_t id = ids.of(op);
       if (!wanted.contains(op, id))
         return;
@@ -290,11 +287,10 @@ Array Legalizations::untried(const Conversion &conversion, Operation *op,
     if (pattern->getRootKind() != std::optional(op->getName()) ||
         llvm::is_contained(open.tried, pattern))
       continue;
-    Array generates;
-    for (OperationName name : pattern->getGeneratedOps())
-      generates.push_back(
-          Object{{"name", name.getStringRef()},
-                 {"legality", actionText(*conversion.target, name)}});
+    Array generates(pattern->getGeneratedOps(), [&](OperationName name) {
+      return Object{{"name", name.getStringRef()},
+                    {"legality", actionText(*conversion.target, name)}};
+    });
     all.push_back(Object{{"name", nameOf(*pattern)},
                          {"benefit", pattern->getBenefit().getBenefit()},
                          {"generates", std::move(generates)}});

@@ -140,10 +140,10 @@ void Observer::recordOrigin(Operation *op, uint32_t id) {
 }
 
 void Observer::recordHeirs(const Frame &frame) {
-  std::unordered_map<uint64_t, bool> known;
+  std::unordered_set<uint64_t> known;
   frame.rare().operands->heirs(
       frame.tally.firstId, [&](uint32_t id, uint32_t erased) {
-        if (known.try_emplace(uint64_t(id) << 32 | erased, true).second)
+        if (known.insert(uint64_t(id) << 32 | erased).second)
           recorder->link(LinkKind::Heir, frame.ordinal, id, erased);
       });
 }

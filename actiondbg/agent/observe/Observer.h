@@ -42,7 +42,6 @@ public:
   /// Returns the operation by which the CSE pass replaces `op`, if that pass is
   /// the innermost action; otherwise null.
   Operation *cseReplacement(Operation *op) const;
-  /// `from` was copied to `to`.
   void cloned(Operation *from, Operation *to);
   /// A block of `from` was copied or moved to `block`.
   void tookBody(Block *block, Operation *from);

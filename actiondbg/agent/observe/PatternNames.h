@@ -89,7 +89,6 @@ struct Statistic {
 
 class Statistics {
 public:
-  /// Returns the totals for the name of `frame`.
   Statistic &of(const Frame &frame);
   const TextMap<Statistic> &all() const { return byName; }
 

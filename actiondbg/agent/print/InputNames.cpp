@@ -223,7 +223,6 @@ private:
     return {file.text.data() + offset, end - offset};
   }
 
-  /// Returns the offset of a place in a file.
   static std::optional<size_t> offsetOf(const File &file,
                                         const FilePlace &place) {
     if (!place.line || !place.column || place.line > file.lines.size())

@@ -136,7 +136,6 @@ static size_t endOfToken(StringRef text, size_t start) {
 
 static constexpr StringRef skipped = "{...}";
 
-/// Returns the places of regions in a text.
 static std::vector<size_t> placesOfRegions(StringRef text) {
   std::vector<size_t> places;
   for (size_t i = 0; i < text.size();) {

@@ -89,7 +89,6 @@ private:
   /// tool numbers all values of the scope for them.
   std::map<std::pair<Operation *, bool>, std::unique_ptr<AsmState>> states;
   std::unordered_map<Operation *, Known> known;
-  /// The result of namedArguments.
   std::map<Block *, std::vector<bool>> named;
   /// The styles of operations with a name, with and without results.
   std::map<std::pair<const void *, bool>, RegionStyle> styles;

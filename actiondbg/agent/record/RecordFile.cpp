@@ -19,7 +19,6 @@ struct SectionHeader {
   uint32_t count, bytes, unused;
 };
 
-/// The parts of one chunk and their checksum.
 class ChunkParts {
 public:
   void add(const void *from, size_t many) {

@@ -143,7 +143,7 @@ private:
   uint64_t print(Operation *scope, bool isIncomplete) {
     OpPrintingFlags flags;
     flags.useLocalScope().elideLargeElementsAttrs(16);
-    if (isIncomplete || hasNullOperands(scope))
+    if (isIncomplete || nullOperandIn(scope))
       flags.assumeVerified().printGenericOpForm();
     std::string text;
     raw_string_ostream os(text);

@@ -324,10 +324,6 @@ void Recorder::sleepFor(int64_t nanoseconds) {
   nanosleep(&time, nullptr);
 }
 
-//===----------------------------------------------------------------------===//
-// Wake-up signals
-//===----------------------------------------------------------------------===//
-
 /// The wake-up signal; 0 if the tool uses all of them.
 static int wakeSignal = 0;
 

@@ -11,13 +11,11 @@ namespace adbg {
 //===----------------------------------------------------------------------===//
 
 Until Until::parse(Fields &fields) {
-  Until until;
-  until.within = fields.boolean("within", false);
-  until.own = fields.boolean("own", false);
-  until.outcome = fields.inner<OutcomeFilter>("outcome");
-  until.after = fields.boolean("after", false) || until.outcome;
-  until.spec = Spec::parse(fields);
-  return until;
+  return {.spec = Spec::parse(fields),
+          .within = fields.boolean("within", false),
+          .after = fields.boolean("after", false),
+          .outcome = fields.inner<OutcomeFilter>("outcome"),
+          .own = fields.boolean("own", false)};
 }
 
 static Resumption parseResumption(Fields &fields) {
@@ -157,11 +155,8 @@ ADBG_REQUEST("log/close", closeLog)
 //===----------------------------------------------------------------------===//
 
 static WantedOperations wantedOperations(Fields &fields) {
-  WantedOperations wanted;
-  wanted.ids = fields.integers("ids");
-  wanted.name = Glob::parse(fields, "glob");
-  wanted.most = fields.integerOr("most", 1, 1000);
-  return wanted;
+  return {fields.integers("ids"), Glob::parse(fields, "glob"),
+          fields.integerOr("most", 1, 1000)};
 }
 
 /// legalizations/open: writes what failed conversions tried into a file.
@@ -175,7 +170,6 @@ static Answer openLegalizations(Engine &engine, const std::string &path,
 ADBG_REQUEST("legalizations/open", openLegalizations, fields.text("path"),
              fields.boolean("reasons", false), wantedOperations(fields))
 
-/// legalizations/close
 static Answer closeLegalizations(Engine &engine) {
   if (!engine.legalizations.file.isOpen())
     return RequestError(NoAnswer, "no legalizations are written");

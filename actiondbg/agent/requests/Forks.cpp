@@ -110,7 +110,6 @@ static Answer recordStage(Engine &engine) {
 }
 ADBG_REQUEST("recording/stage", recordStage)
 
-/// recording/close
 static Answer closeRecording(Engine &) {
   if (!Recorder::isOn())
     return RequestError(NoAnswer, "nothing is recorded");
@@ -315,10 +314,6 @@ template <class Member> static size_t indexOf(Member member) {
   return (words[0] - 1) / sizeof(void *);
 }
 
-//===----------------------------------------------------------------------===//
-// Patterns
-//===----------------------------------------------------------------------===//
-
 /// Whether a function belongs to one of MLIR's classes that patterns derive
 /// from, and which only forward the call.
 static bool isForwarding(StringRef name) {
@@ -353,10 +348,6 @@ static Functions functionsOf(const Pattern &pattern) {
   }
   return own.empty() ? all : own;
 }
-
-//===----------------------------------------------------------------------===//
-// Passes and folds
-//===----------------------------------------------------------------------===//
 
 Functions functionsOf(const Frame &frame) {
   if (frame.isRealPass())

@@ -17,7 +17,7 @@
 
 namespace adbg {
 
-bool hasNullOperands(Operation *op) {
+Operation *nullOperandIn(Operation *op) {
   return firstIn(op, [](Operation *inner) {
     return llvm::is_contained(inner->getOperands(), Value());
   });
@@ -40,7 +40,7 @@ static OpPrintingFlags flagsOf(const PrintArguments &arguments, Operation *root,
     flags.skipRegions();
   if (arguments.elide >= 0)
     flags.elideLargeElementsAttrs(arguments.elide);
-  if (hasNullOperands(root)) {
+  if (nullOperandIn(root)) {
     // The search for aliases would dereference the types of null operands.
     flags.assumeVerified().useLocalScope();
     generic = true;

@@ -26,15 +26,15 @@ StringRef whenOf(const Frame &frame, bool inside) {
 
 Object hello(const Engine &engine) {
   const Frame *at = engine.stops.stoppedAt;
-  return Object{{"protocol", 5},
-                {"pid", int64_t(getpid())},
-                {"parent", int64_t(getppid())},
-                {"role", textOf(engine.forks.role)},
-                {"ordinal", int64_t(engine.position.ordinal)},
-                {"event", int64_t(engine.position.event)},
-                {"when", at ? Json(whenOf(*at, engine.stops.inside)) : nullptr},
-                {"capabilities", capabilities()},
-                {"missing", missingCapabilities()}};
+  Object hello{{"protocol", 5},
+               {"pid", int64_t(getpid())},
+               {"parent", int64_t(getppid())},
+               {"role", textOf(engine.forks.role)},
+               {"ordinal", int64_t(engine.position.ordinal)},
+               {"event", int64_t(engine.position.event)},
+               {"when", at ? Json(whenOf(*at, engine.stops.inside)) : nullptr}};
+  addCapabilities(hello);
+  return hello;
 }
 
 std::optional<std::string> placeText(Location loc) {

@@ -11,11 +11,9 @@ namespace adbg {
 /// types, regions, successors and parents. Its size is bounded.
 Object describeNeighbourhood(Operation *op, OperationNames &names);
 
-/// The names of the capabilities whose check has passed in this process.
-Array capabilities();
-
-/// Why capabilities are missing, by their names: ends of sentences.
-Object missingCapabilities();
+/// Adds the capabilities whose check has passed in this process, and why others
+/// are missing: ends of sentences.
+void addCapabilities(Object &message);
 
 /// Adds the capabilities whose check has failed since hello, with the reasons,
 /// to a stop, once.

@@ -251,6 +251,7 @@ private:
   /// Records what an outermost action begins.
   void enterOutermost(Frame &frame, Operation *op);
   void observe();
+  void record();
   /// Called in a fork that the agent made, once it is connected.
   void join();
   void makeCheckpoint();

@@ -105,8 +105,11 @@ void Engine::observe() {
   hasRules = !standingRules.empty();
   if (hasRules)
     skips.setRules(standingRules);
-  if (!Recorder::isOn())
-    return;
+  if (Recorder::isOn())
+    record();
+}
+
+void Engine::record() {
   recorder = std::make_unique<Recorder>(names);
   observer.recorder = recorder.get();
 }
@@ -217,8 +220,7 @@ void Engine::endPart() {
 bool Engine::beginRecording(const RecordSettings &settings) {
   if (!Recorder::start(settings, /*isThreaded=*/false))
     return false;
-  recorder = std::make_unique<Recorder>(names);
-  observer.recorder = recorder.get();
+  record();
   return true;
 }
 

@@ -634,19 +634,17 @@ bool Recorder::start(const RecordSettings &settings, bool isThreaded) {
 
 RecordSettings
 RecordSettings::read(function_ref<std::string(const char *)> variable) {
-  RecordSettings given;
-  given.path = variable("ACTIONDBG_RECORD");
-  given.upstreamLog = variable("ACTIONDBG_UPSTREAM_LOG");
-  given.ir = variable("ACTIONDBG_RECORD_IR");
-  given.irOf = variable("ACTIONDBG_RECORD_IR_OF");
-  given.events = variable("ACTIONDBG_RECORD_EVENTS");
-  given.lineage = variable("ACTIONDBG_RECORD_LINEAGE");
-  given.checks = variable("ACTIONDBG_RECORD_CHECKS");
-  given.oneThread = variable("ACTIONDBG_RECORD_ONE_THREAD");
-  given.reversed = variable("ACTIONDBG_RECORD_REVERSED");
-  given.skips = variable("ACTIONDBG_RECORD_SKIPS");
-  given.llvm = variable("ACTIONDBG_RECORD_LLVM");
-  return given;
+  return {.path = variable("ACTIONDBG_RECORD"),
+          .upstreamLog = variable("ACTIONDBG_UPSTREAM_LOG"),
+          .ir = variable("ACTIONDBG_RECORD_IR"),
+          .irOf = variable("ACTIONDBG_RECORD_IR_OF"),
+          .events = variable("ACTIONDBG_RECORD_EVENTS"),
+          .lineage = variable("ACTIONDBG_RECORD_LINEAGE"),
+          .checks = variable("ACTIONDBG_RECORD_CHECKS"),
+          .oneThread = variable("ACTIONDBG_RECORD_ONE_THREAD"),
+          .reversed = variable("ACTIONDBG_RECORD_REVERSED"),
+          .skips = variable("ACTIONDBG_RECORD_SKIPS"),
+          .llvm = variable("ACTIONDBG_RECORD_LLVM")};
 }
 
 } // namespace adbg

@@ -28,7 +28,20 @@ struct PrintArguments {
   int64_t id;
   bool generic, locations, skipRegions, mark;
   int64_t elide;
-  explicit PrintArguments(Fields &fields);
+  explicit PrintArguments(Fields &fields)
+      : what(fields.text("what")), path(fields.text("path")),
+        names(fields.textOr("names", "")), order(fields.textOr("order", "")),
+        id(fields.integerOr("id", 1, 0)),
+        generic(fields.boolean("generic", false)),
+        locations(fields.boolean("locations", false)),
+        skipRegions(fields.boolean("skipRegions", false)),
+        mark(fields.boolean("mark", false)),
+        elide(fields.integerOr("elide", 0, -1)) {
+    static constexpr StringRef whats[] = {"cursor", "action", "function",
+                                          "module", "operation"};
+    if (!llvm::is_contained(whats, what))
+      fields.fail("there is no IR '" + what + "' to print");
+  }
 };
 
 static OpPrintingFlags flagsOf(const PrintArguments &arguments, Operation *root,
@@ -189,21 +202,6 @@ static Answer printTo(Engine &engine, const PrintArguments &arguments,
   if (arguments.mark)
     addMark(result, engine, lines);
   return result;
-}
-
-PrintArguments::PrintArguments(Fields &fields)
-    : what(fields.text("what")), path(fields.text("path")),
-      names(fields.textOr("names", "")), order(fields.textOr("order", "")),
-      id(fields.integerOr("id", 1, 0)),
-      generic(fields.boolean("generic", false)),
-      locations(fields.boolean("locations", false)),
-      skipRegions(fields.boolean("skipRegions", false)),
-      mark(fields.boolean("mark", false)),
-      elide(fields.integerOr("elide", 0, -1)) {
-  static constexpr StringRef whats[] = {"cursor", "action", "function",
-                                        "module", "operation"};
-  if (!llvm::is_contained(whats, what))
-    fields.fail("there is no IR '" + what + "' to print");
 }
 
 /// print: prints IR into a file.

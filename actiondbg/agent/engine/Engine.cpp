@@ -129,7 +129,7 @@ bool Engine::begin(Frame &frame) {
 }
 
 void Engine::recordBegin(Frame &frame) {
-  Operation *op = frame.units.empty() ? nullptr : holderOf(frame.units[0]);
+  Operation *op = frame.firstOp();
   // A front end that builds IR folds, too: the input is not complete then.
   if (op && !frame.parent && frame.kind != Kind::Fold &&
       Recorder::keepsOutput())

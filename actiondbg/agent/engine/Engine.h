@@ -319,8 +319,7 @@ inline void Engine::enter(Frame &frame, NameFacts *folded) {
   // Read before the frame escapes: callers know the value, and the compiler
   // would reload it.
   Kind kind = frame.kind;
-  Operation *op =
-      LLVM_LIKELY(!frame.units.empty()) ? holderOf(frame.units[0]) : nullptr;
+  Operation *op = frame.firstOp();
   Frame *parent = observer.innermost;
   frame.parent = parent;
   frame.ordinal = ++position.ordinal;

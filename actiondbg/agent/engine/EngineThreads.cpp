@@ -6,9 +6,6 @@
 #include "print/ValueKeys.h"
 #include "support/Unwinding.h"
 
-using namespace mlir;
-using llvm::StringRef;
-
 namespace adbg {
 
 __thread Engine::ThreadState Engine::local;
@@ -313,7 +310,7 @@ void Engine::attributeToFirst(const Frame &frame) {
 
 void Engine::reason(Frame &frame, const Diagnostic &diagnostic) {
   // Usually a single string literal.
-  llvm::ArrayRef<DiagnosticArgument> parts = diagnostic.getArguments();
+  ArrayRef<DiagnosticArgument> parts = diagnostic.getArguments();
   using Kind = DiagnosticArgument::DiagnosticArgumentKind;
   if (parts.size() == 1 && parts[0].getKind() == Kind::String)
     return reason(frame, parts[0].getAsString());

@@ -187,7 +187,7 @@ struct Frame {
   Frame *conversion = nullptr;
   /// The action; null for a fold and a step of a schedule, which upstream has
   /// no actions for.
-  const mlir::tracing::Action *action = nullptr;
+  const tracing::Action *action = nullptr;
   /// For a fold and a step: the key of the operation's name; the operation may
   /// be erased since.
   const void *nameKey = nullptr;
@@ -233,7 +233,7 @@ struct Frame {
   /// The number of its context; see context().
   uint16_t contextNumber = Contexts::unknown;
 
-  Frame(const mlir::tracing::Action &action);
+  Frame(const tracing::Action &action);
   /// A fold or a step of the operation in `unit`.
   explicit Frame(ArrayRef<IRUnit> unit, Kind kind = Kind::Fold)
       : nameKey(nameKeyOf(cast<Operation *>(unit[0]))), units(unit),
@@ -326,7 +326,9 @@ struct Frame {
 
   const ErasedUnit *erasedUnit(size_t index) const;
   /// The operation of the action's first unit (the parent of a region, block or
-  /// value) or its replacement; null if none is alive.
+  /// value) when it was dispatched; null if it has none.
+  LLVM_ATTRIBUTE_ALWAYS_INLINE Operation *firstOp() const;
+  /// That operation or its replacement; null if none is alive.
   LLVM_ATTRIBUTE_ALWAYS_INLINE Operation *op() const;
   Operation *opOfUnit(size_t index) const;
 
@@ -357,10 +359,12 @@ LLVM_ATTRIBUTE_ALWAYS_INLINE Operation *holderOf(const IRUnit &unit) {
   return LLVM_LIKELY(op) ? op : holderOfOther(unit);
 }
 
+inline Operation *Frame::firstOp() const {
+  return LLVM_LIKELY(!units.empty()) ? holderOf(units[0]) : nullptr;
+}
+
 inline Operation *Frame::op() const {
-  if (LLVM_UNLIKELY(units.empty()))
-    return nullptr;
-  return LLVM_LIKELY(!made) ? holderOf(units[0]) : opOfUnit(0);
+  return LLVM_LIKELY(!made) || units.empty() ? firstOp() : opOfUnit(0);
 }
 
 /// Returns the nearest operation around `op`, or `op` itself, that has a symbol

@@ -317,6 +317,15 @@ private:
     return text;
   }
 
+  /// Writes the name of the results from `first` on that share one.
+  static void writeGroup(raw_ostream &os, Operation *op, unsigned first) {
+    StringRef given = givenName(op, first);
+    if (given.empty())
+      os << '@' << ids.of(op);
+    else
+      os << given;
+  }
+
   void writeName(raw_ostream &os, Value value) const {
     if (!value) {
       os << "<null>";
@@ -341,11 +350,7 @@ private:
     unsigned first = result.getResultNumber();
     while (first && givenName(op, first).empty())
       --first;
-    StringRef given = givenName(op, first);
-    if (given.empty())
-      os << '@' << ids.of(op);
-    else
-      os << given;
+    writeGroup(os, op, first);
     if (endOfGroup(op, first) - first > 1)
       os << '#' << result.getResultNumber() - first;
   }
@@ -353,12 +358,7 @@ private:
   void writeResults(raw_ostream &os, Operation *op) const {
     for (unsigned at = 0, end; at < op->getNumResults(); at = end) {
       end = endOfGroup(op, at);
-      StringRef given = givenName(op, at);
-      os << (at ? ", " : "");
-      if (given.empty())
-        os << '@' << ids.of(op);
-      else
-        os << given;
+      writeGroup(os << (at ? ", " : ""), op, at);
       if (end - at > 1)
         os << ':' << end - at;
     }

@@ -22,9 +22,6 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Pass/Pass.h"
 
-using namespace mlir;
-using llvm::StringRef;
-
 // Some C libraries do not define it.
 #ifndef sigev_notify_thread_id
 #define sigev_notify_thread_id _sigev_un._tid
@@ -147,7 +144,7 @@ bool Recorder::isLarge() const {
 
 uint32_t Recorder::textOfName(const Frame &frame) {
   std::string text;
-  llvm::raw_string_ostream os(text);
+  raw_string_ostream os(text);
   // A pass is recorded with its argument and its name.
   std::string full =
       frame.pass() ? frame.pass()->getName().str() : frame.fullName();
@@ -255,7 +252,7 @@ void Recorder::uses(Operation *op, uint32_t id, uint64_t ordinal) {
 }
 
 void Recorder::replacements(const Changed &change) {
-  llvm::ArrayRef<ValueName> by = change.detail.by;
+  ArrayRef<ValueName> by = change.detail.by;
   uint32_t last = 0;
   for (const ValueName &value : by) {
     bool isRecorded = &value == by.begin() && !value.isArgument;

@@ -16,15 +16,20 @@ namespace adbg {
 
 using FoundUnit = std::variant<IRUnit, RequestError>;
 
+/// Returns the region that a unit is, or is in; null if there is none.
+static Region *regionOf(const IRUnit &unit) {
+  if (auto *region = dyn_cast_if_present<Region *>(unit))
+    return region;
+  if (auto *block = dyn_cast_if_present<Block *>(unit))
+    return block->getParent();
+  Operation *op = holderOf(unit);
+  return op ? op->getParentRegion() : nullptr;
+}
+
 /// Whether values defined in `region` are visible at the cursor.
 static bool isVisible(Region *region, const IRUnit &cursor) {
-  if (auto *own = dyn_cast_if_present<Region *>(cursor))
-    return region->isAncestor(own);
-  if (auto *block = dyn_cast_if_present<Block *>(cursor))
-    return block->getParent() && region->isAncestor(block->getParent());
-  Operation *op = holderOf(cursor);
-  return op && op->getParentRegion() &&
-         region->isAncestor(op->getParentRegion());
+  Region *own = regionOf(cursor);
+  return own && region->isAncestor(own);
 }
 
 /// Finds the value with a name in one naming scope; null if there is none.
@@ -33,11 +38,7 @@ static Value findIn(Operation *scope, const IRUnit &cursor, StringRef name) {
   std::vector<Value> found;
   // SSA names are reused in each region: several values may have this one.
   auto consider = [&](Value value) {
-    std::string text;
-    raw_string_ostream os(text);
-    value.printAsOperand(os, state);
-    StringRef whole(text);
-    if (whole == name || whole.split('#').first == name)
+    if (nameIn(state, value) == name.split('#').first)
       found.push_back(value);
   };
   scope->walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -115,9 +116,7 @@ static FoundUnit findKeys(const IRUnit &cursor, StringRef keys) {
     IRUnit unit = findKey(root, key);
     if (!unit)
       continue;
-    auto *block = dyn_cast_if_present<Block *>(unit);
-    Region *region =
-        block ? block->getParent() : holderOf(unit)->getParentRegion();
+    Region *region = regionOf(unit);
     found.push_back(unit);
     if (region &&
         (holderOf(unit) == holderOf(cursor) || isVisible(region, cursor)))

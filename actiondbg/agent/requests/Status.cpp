@@ -104,20 +104,19 @@ ADBG_REQUEST("names", getNames,
 
 /// statistics: counts and time by tag and name.
 static Answer getStatistics(Engine &engine) {
-  Array rows;
-  for (const auto &entry : engine.observer.statistics.all()) {
+  Array rows(engine.observer.statistics.all(), [&](const auto &entry) {
     const Statistic &one = entry.second;
-    rows.push_back(
-        Object{{"tag", one.tag},
-               {"name", one.name},
-               {"attempts", int64_t(one.succeeded + one.failed + one.skipped)},
-               {"succeeded", int64_t(one.succeeded)},
-               {"unchanged", int64_t(one.unchanged)},
-               {"failed", int64_t(one.failed)},
-               {"skipped", int64_t(one.skipped)},
-               {"changes", int64_t(one.changes)},
-               {"seconds", engine.observer.secondsOf(one.ticks)}});
-  }
+    return Object{
+        {"tag", one.tag},
+        {"name", one.name},
+        {"attempts", int64_t(one.succeeded + one.failed + one.skipped)},
+        {"succeeded", int64_t(one.succeeded)},
+        {"unchanged", int64_t(one.unchanged)},
+        {"failed", int64_t(one.failed)},
+        {"skipped", int64_t(one.skipped)},
+        {"changes", int64_t(one.changes)},
+        {"seconds", engine.observer.secondsOf(one.ticks)}};
+  });
   return Object{{"rows", std::move(rows)},
                 {"uncounted", int64_t(engine.observer.uncounted)}};
 }

@@ -59,7 +59,7 @@ _REQUESTS: dict[str, tuple[type[messages.Request[Any]], ...]] = {
     "changes": (messages.GetChanges,),
     "statistics": (messages.GetStatistics,),
     "fork": (messages.Fork,),
-    "skip": (messages.SetPlan, messages.GetSkips),
+    "skip": (messages.SetPlan,),
     "edit": (messages.TryPass, messages.GetPasses),
     "alternatives": (messages.SetAlternative, messages.RunAround, messages.GetCensus),
     "legalizations": (messages.OpenLegalizations,),

@@ -160,12 +160,6 @@ class Forked(Message):
     pid: int
 
 
-class Skips(Message):
-    """Ordinals of skipped actions."""
-
-    ordinals: list[int]
-
-
 class Count(Message):
     count: int
 
@@ -466,12 +460,6 @@ class PrepareNative(Request[NativeFunctions]):
 
     method: ClassVar[str] = "native/prepare"
     output: str
-
-
-class GetSkips(Request[Skips]):
-    """The actions that controls have skipped so far."""
-
-    method: ClassVar[str] = "skips/get"
 
 
 class Skipping(Message):

@@ -1,41 +1,21 @@
 #include "edit/EditPlan.h"
 #include "engine/Engine.h"
+#include "layout/Proof.h"
 #include "support/Locations.h"
 #include "support/OwnFiles.h"
 #include "support/Pipelines.h"
-
-#include "layout/Proof.h"
 
 #include "mlir/Pass/Pass.h"
 
 namespace adbg {
 
-namespace {
-/// A block for parsed IR: the body of a new module, as only the tool knows the
-/// layout of a block.
-class ScratchBlock {
-public:
-  explicit ScratchBlock(MLIRContext *context)
-      : module(tool::makeModule(tool::unknownLocation(context), {})) {}
-  ~ScratchBlock() { module->erase(); }
-  ScratchBlock(const ScratchBlock &) = delete;
-  Block &operator*() { return module->getRegion(0).front(); }
-
-private:
-  Operation *module;
-};
-} // namespace
-
 /// The file name in the locations of edited lines.
 static constexpr StringRef editSource = "<edit>";
 
 Edit Edit::parse(Fields &fields) {
-  Edit edit;
-  edit.event = fields.integer("event", 1);
-  edit.id = fields.integer("id", 1);
-  edit.path = fields.textOr("path", "");
-  edit.pipeline = fields.textOr("pipeline", "");
-  edit.generic = fields.boolean("generic", false);
+  Edit edit{uint64_t(fields.integer("event", 1)),
+            uint32_t(fields.integer("id", 1)), fields.textOr("path", ""),
+            fields.textOr("pipeline", ""), fields.boolean("generic", false)};
   if (edit.path.empty() == edit.pipeline.empty())
     fields.fail("an edit has either the field 'path' or the field 'pipeline'");
   return edit;
@@ -62,7 +42,6 @@ static std::string whyFixed(const Frame *frame, bool isInside,
   return "";
 }
 
-/// Drops the cached analyses of an operation and of all operations in it.
 static void invalidateAnalyses(const Frame *frame, Operation *target) {
   for (const Frame *at = frame; at; at = at->parent) {
     Operation *op = at->op();
@@ -85,7 +64,7 @@ static void invalidateAnalyses(const Frame *frame, Operation *target) {
 static std::vector<StringRef> linesOf(StringRef text) {
   std::vector<StringRef> parts;
   text.split(parts, '\n');
-  return {parts.begin(), parts.end()};
+  return parts;
 }
 
 /// Whether an operation can be changed into another.
@@ -162,11 +141,9 @@ namespace {
 class Splice {
 public:
   /// `before`: the printed text of the operation; `lines`: where its operations
-  /// are in it. `after`: the edited text, which locations in `source` refer to.
-  Splice(StringRef before, const AsmState::LocationMap &lines, StringRef after,
-         StringRef source)
-      : lines(lines), source(source), before(linesOf(before)),
-        after(linesOf(after)) {}
+  /// are in it. `after`: the edited text.
+  Splice(StringRef before, const AsmState::LocationMap &lines, StringRef after)
+      : lines(lines), before(linesOf(before)), after(linesOf(after)) {}
 
   /// Makes `target` equal to `edited`, and destroys `edited`.
   void into(Operation *target, Operation *edited) {
@@ -180,7 +157,7 @@ private:
   void adopt(Operation *old, Operation *fresh) {
     copyAttributes(old, fresh);
     std::optional<FilePlace> place = asFilePlace(fresh->getLoc());
-    if (!place || place->file != source) // an explicit loc(...)
+    if (!place || place->file != editSource) // an explicit loc(...)
       old->setLoc(fresh->getLoc());
     for (unsigned i = 0; i < fresh->getNumResults(); ++i) {
       Value changed = fresh->getResult(i);
@@ -320,14 +297,13 @@ private:
 
   unsigned freshKey(Operation *op) {
     std::optional<FilePlace> place = asFilePlace(op->getLoc());
-    if (!place || place->file != source || !place->line ||
+    if (!place || place->file != editSource || !place->line ||
         place->line > after.size())
       return 0;
     return keyOf(op, after[place->line - 1]);
   }
 
   const AsmState::LocationMap &lines;
-  StringRef source;
   std::vector<StringRef> before, after;
   TextMap<unsigned> keys;
   std::vector<Pair> adopted;
@@ -380,28 +356,32 @@ struct ParserConfig {
 } // namespace
 
 static std::string replaceBy(StringRef text, Operation *target, bool generic) {
-  EditErrors errors(target->getContext());
-  ScratchBlock scratch(target->getContext());
-  Block &block = *scratch;
-  ParserConfig config{target->getContext()};
+  MLIRContext *context = target->getContext();
+  EditErrors errors(context);
+  // Parsed into the body of a new module, as only the tool knows the layout of
+  // a block.
+  auto erase = [](Operation *module) { module->erase(); };
+  std::unique_ptr<Operation, decltype(erase)> scratch(
+      tool::makeModule(tool::unknownLocation(context), {}), erase);
+  Block &block = scratch->getRegion(0).front();
+  ParserConfig config{context};
   LogicalResult parsed = failure();
   {
-    LoadingDialects loading(target->getContext());
+    LoadingDialects loading(context);
     parsed = tool::parseSource(text, &block, &config, editSource, nullptr);
   }
   if (failed(parsed))
     return errors.textOr("the edited IR does not parse");
+  std::string wanted =
+      "the edited IR must be one " + target->getName().getStringRef().str();
   if (block.getOperations().size() != 1)
-    return "the edited IR must be one " +
-           target->getName().getStringRef().str() + ", and has " +
+    return wanted + ", and has " +
            std::to_string(block.getOperations().size()) + " operations";
   Operation *edited = &block.front();
   if (edited->getName() != target->getName() ||
       edited->getNumRegions() != target->getNumRegions() ||
       edited->getNumResults() != target->getNumResults())
-    return "the edited IR must be one " +
-           target->getName().getStringRef().str() + ", and is one " +
-           edited->getName().getStringRef().str();
+    return wanted + ", and is one " + edited->getName().getStringRef().str();
   edited->remove();
   OpPrintingFlags flags;
   if (generic)
@@ -409,7 +389,7 @@ static std::string replaceBy(StringRef text, Operation *target, bool generic) {
   AsmState::LocationMap lines;
   AsmState state(target, flags, &lines);
   std::string before = printed(*target, state);
-  Splice(before, lines, text, editSource).into(target, edited);
+  Splice(before, lines, text).into(target, edited);
   return "";
 }
 
@@ -446,10 +426,9 @@ static std::string applyEdit(Engine &engine, const Edit &edit) {
   return why;
 }
 
-/// Returns why an edit cannot be applied; empty if it can be. Without headers,
-/// it is tried in a fork.
-static std::string tryEdit([[maybe_unused]] Engine &engine,
-                           [[maybe_unused]] const Edit &edit) {
+/// Returns why an edit cannot be applied, by trying it in a fork; empty if it
+/// can be.
+static std::string tryEdit(Engine &engine, const Edit &edit) {
   auto step = [&]() -> std::string {
     if (edit.pipeline.empty())
       return applyEdit(engine, edit);

@@ -217,22 +217,23 @@ std::string missing(StringRef name) {
 
 } // namespace
 
-Array capabilities() {
-  Array result;
+void addCapabilities(Object &message) {
+  Array present;
+  Object lost;
   for (const char *name : names)
-    if (missing(name).empty())
-      result.push_back(name);
-  return result;
+    if (std::string why = missing(name); why.empty())
+      present.push_back(name);
+    else
+      lost[name] = why;
+  message["capabilities"] = std::move(present);
+  message["missing"] = std::move(lost);
 }
 
 void addLostCapabilities(Object &stop) {
   // The front end has those of the MLIR at the last stop.
   static unsigned told = 0;
-  if (std::exchange(told, Instances::current()) != told) {
-    stop["capabilities"] = capabilities();
-    stop["missing"] = missingCapabilities();
-    return;
-  }
+  if (std::exchange(told, Instances::current()) != told)
+    return addCapabilities(stop);
   static ADBG_OF_INSTANCE bool isTold = false;
   if (!Layout::isDecided() || std::exchange(isTold, true))
     return;
@@ -242,14 +243,6 @@ void addLostCapabilities(Object &stop) {
       lost[name] = missing(name);
   if (!lost.empty())
     stop["missing"] = std::move(lost);
-}
-
-Object missingCapabilities() {
-  Object result;
-  for (const char *name : names)
-    if (std::string why = missing(name); !why.empty())
-      result[name] = why;
-  return result;
 }
 
 } // namespace adbg

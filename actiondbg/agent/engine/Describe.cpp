@@ -18,7 +18,7 @@ Array describeWritten() {
   return Array{int64_t(written.bytes[0]), int64_t(written.bytes[1])};
 }
 
-static StringRef whenOf(const Frame &frame, bool inside) {
+StringRef whenOf(const Frame &frame, bool inside) {
   if (inside)
     return "during";
   return frame.over ? "after" : "before";
@@ -26,15 +26,15 @@ static StringRef whenOf(const Frame &frame, bool inside) {
 
 Object hello(const Engine &engine) {
   const Frame *at = engine.stops.stoppedAt;
-  return Object{{"protocol", 5},
-                {"pid", int64_t(getpid())},
-                {"parent", int64_t(getppid())},
-                {"role", textOf(engine.forks.role)},
-                {"ordinal", int64_t(engine.position.ordinal)},
-                {"event", int64_t(engine.position.event)},
-                {"when", at ? Json(whenOf(*at, engine.stops.inside)) : nullptr},
-                {"capabilities", capabilities()},
-                {"missing", missingCapabilities()}};
+  Object hello{{"protocol", 5},
+               {"pid", int64_t(getpid())},
+               {"parent", int64_t(getppid())},
+               {"role", textOf(engine.forks.role)},
+               {"ordinal", int64_t(engine.position.ordinal)},
+               {"event", int64_t(engine.position.event)},
+               {"when", at ? Json(whenOf(*at, engine.stops.inside)) : nullptr}};
+  addCapabilities(hello);
+  return hello;
 }
 
 std::optional<std::string> placeText(Location loc) {
@@ -65,59 +65,13 @@ void addOperation(Object &object, Operation *op) {
   object["function"] = holder ? Json(symbolName(holder)) : nullptr;
 }
 
-static void addAction(Object &object, const Frame &frame) {
+void addAction(Object &object, const Frame &frame) {
   object["ordinal"] = int64_t(frame.ordinal);
   object["tag"] = frame.tag();
   object["name"] = frame.name();
   object["depth"] = int64_t(frame.depth);
   object["context"] = contextJson(frame.context());
   object["mlir"] = mlirJson(frame.context());
-}
-
-Object describeStop(const Frame &frame, const Notice &notice,
-                    const ChangeLog &log, bool inside, uint64_t mostChanges) {
-  Object stop{{"when", whenOf(frame, inside)},
-              {"reason", notice.reason},
-              {"breakpoints", Array(notice.hit)},
-              {"skipped", frame.skipped},
-              {"nth", int64_t(frame.nth)},
-              {"message", textOrNull(notice.message)},
-              {"culprit", notice.culprit},
-              {"unnamed", textOrNull(frame.unnamed())}};
-  addAction(stop, frame);
-  addOperation(stop, frame);
-  // While the action is not over its outcome is unknown. Never destroyed: the
-  // tool may stop in static destructors.
-  static const Frame &nothing = *new Frame;
-  addOutcome(stop, inside ? nothing : frame, log, mostChanges);
-  return stop;
-}
-
-Json describePassRun(const Frame &frame, uint64_t begun) {
-  const Frame *pass = frame.passAround();
-  if (!pass || !pass->rare().run)
-    return nullptr;
-  return Object{{"name", pass->name()},
-                {"number", int64_t(pass->rare().run)},
-                {"begun", int64_t(begun)}};
-}
-
-Object describeCrash(const Frame *innermost) {
-  if (!innermost)
-    return Object{{"ordinal", 0},  {"tag", ""},          {"name", ""},
-                  {"op", nullptr}, {"context", nullptr}, {"depth", 0}};
-  Object crash;
-  addAction(crash, *innermost);
-  Operation *op = innermost->op();
-  crash["op"] = op ? Json(op->getName().getStringRef()) : nullptr;
-  return crash;
-}
-
-Array describeHits(ArrayRef<Breakpoint> breakpoints) {
-  Array hits;
-  for (const Breakpoint &one : breakpoints)
-    hits.push_back(Object{{"id", one.id}, {"hits", int64_t(one.hits)}});
-  return hits;
 }
 
 Object describeFrame(const Frame &frame, int64_t index, bool withUnits) {
@@ -281,13 +235,12 @@ static Json describeChange(const Change &change) {
                 {"guess", change.guess}};
   if (change.kind != ChangeKind::Replaced)
     return object;
-  Array by;
-  for (const ValueName &value : change.by)
-    by.push_back(Object{
+  object["by"] = Array(change.by, [](const ValueName &value) {
+    return Object{
         {"id", idOrNull(value.id)},
-        {"op", value.isArgument ? Json("block argument") : Json(value.op)},
-        {"result", int64_t(value.result)}});
-  object["by"] = std::move(by);
+        {"op", value.isArgument ? StringRef("block argument") : value.op},
+        {"result", int64_t(value.result)}};
+  });
   return object;
 }
 
@@ -308,16 +261,6 @@ Json toJSON(const Culprit &culprit) {
                 {"tag", culprit.tag},
                 {"name", culprit.name},
                 {"guess", culprit.guess}};
-}
-
-void addOutcome(Object &stop, const Frame &frame, const ChangeLog &log,
-                uint64_t mostChanges) {
-  bool isOver = frame.over && frame.kind != Kind::None;
-  stop["changes"] =
-      isOver ? describeChanges(frame, log, /*nested=*/true, mostChanges)
-             : Array();
-  stop["changeCount"] = isOver ? int64_t(frame.tally.total()) : 0;
-  stop["outcome"] = isOver ? describeOutcome(frame) : Json(nullptr);
 }
 
 //===----------------------------------------------------------------------===//
@@ -492,9 +435,7 @@ private:
         yielded.push_back(describe(operand, &entry, 0));
     object["operations"] = int64_t(count);
     object["arguments"] = std::move(arguments);
-    object["names"] = Array();
-    for (StringRef name : found)
-      object["names"].getAsArray()->push_back(name);
+    object["names"] = Array(found);
     object["yielded"] = std::move(yielded);
     return object;
   }

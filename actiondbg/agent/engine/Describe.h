@@ -11,35 +11,26 @@ namespace adbg {
 /// types, regions, successors and parents. Its size is bounded.
 Object describeNeighbourhood(Operation *op, OperationNames &names);
 
-/// The names of the capabilities whose check has passed in this process.
-Array capabilities();
-
-/// Why capabilities are missing, by their names: ends of sentences.
-Object missingCapabilities();
+/// Adds the capabilities whose check has passed in this process, and why others
+/// are missing: ends of sentences.
+void addCapabilities(Object &message);
 
 /// Adds the capabilities whose check has failed since hello, with the reasons,
 /// to a stop, once.
 void addLostCapabilities(Object &stop);
 
 class Engine;
-struct Notice;
 
 Object hello(const Engine &engine);
 Array describeWritten();
-/// Describes a stop, without its position. `inside`: the stop is inside the
-/// action, not before or after it. `mostChanges`: the most changes to describe.
-Object describeStop(const Frame &frame, const Notice &notice,
-                    const ChangeLog &log, bool inside, uint64_t mostChanges);
-/// Describes the run of the innermost pass around an action; null if there is
-/// none, or an alternative runs it. `begun`: the number of runs of all passes.
-Json describePassRun(const Frame &frame, uint64_t begun);
+/// Returns "before", "after", or "during" an action.
+StringRef whenOf(const Frame &frame, bool inside);
+void addAction(Object &object, const Frame &frame);
 /// Adds the operation of an action to a stop or a frame.
 void addOperation(Object &object, const Frame &frame);
 void addOperation(Object &object, Operation *op);
-Object describeCrash(const Frame *innermost);
-Array describeHits(ArrayRef<Breakpoint> breakpoints);
 Object describeFrame(const Frame &frame, int64_t index, bool withUnits = true);
-/// Describes an action in full; see describeStop for `inside`.
+/// Describes an action in full. `inside`: the stop is inside the action.
 Object describeAction(const Frame &frame, int64_t index, bool inside);
 Object describeUnit(const IRUnit &unit);
 /// Returns "operation", "region", "block" or "value".
@@ -51,8 +42,6 @@ Json describeOutcome(const Frame &frame);
 Array describeChanges(const Frame &frame, const ChangeLog &log, bool nested,
                       uint64_t most);
 Json toJSON(const Culprit &culprit);
-void addOutcome(Object &stop, const Frame &frame, const ChangeLog &log,
-                uint64_t mostChanges);
 std::string describeFolded(OpFoldResult result, const Observer &observer);
 Json idOrNull(uint32_t id);
 /// Returns a text; null if it is empty.
@@ -64,8 +53,9 @@ uint32_t idOf(const IRUnit &unit);
 /// Returns FILE:LINE:COL of the first file location inside `loc`.
 std::optional<std::string> placeText(Location loc);
 
-/// Whether an operand inside `op` is null, as can happen inside an action:
-/// verifiers and custom printers would crash.
-bool hasNullOperands(Operation *op);
+/// Returns an operation in `op` of which an operand is null, as can happen
+/// inside an action: verifiers and custom printers would crash. Null if there
+/// is none.
+Operation *nullOperandIn(Operation *op);
 
 } // namespace adbg

@@ -24,8 +24,7 @@ void Engine::attach(const std::string &socket) {
   // Other threads wait while the first requests are served.
   turns.baton.take(Baton::Patience::Always);
   attached = true;
-  handleCrashSignals();
-  on_exit([](int status, void *) { first().end.exitStatus = status; }, nullptr);
+  EndReport::watch();
   connection.notify("hello", hello(*this));
   stops.resumption.fromStart = true;
   stops.serve();
@@ -130,7 +129,7 @@ bool Engine::begin(Frame &frame) {
 }
 
 void Engine::recordBegin(Frame &frame) {
-  Operation *op = frame.units.empty() ? nullptr : holderOf(frame.units[0]);
+  Operation *op = frame.firstOp();
   // A front end that builds IR folds, too: the input is not complete then.
   if (op && !frame.parent && frame.kind != Kind::Fold &&
       Recorder::keepsOutput())
@@ -151,8 +150,8 @@ void Engine::finish(Frame &frame) {
     observer.recorder->end(frame, Observer::now());
   if (LLVM_UNLIKELY(mayStop() || skips.plan || !frame.rare().stopAfter.empty()))
     after(frame);
-  if (frame.kind == Kind::Pass && !frame.isAdaptor()) {
-    lastPass = {frame.ordinal, "pass-execution", frame.name(), false};
+  if (frame.isRealPass()) {
+    lastPass = Culprit::of(frame);
     lastPassOn = OperationHandle(frame.op());
   }
   observer.leave(frame);
@@ -171,7 +170,6 @@ void Engine::before(Frame &frame) {
     frame.skipped = true;
   if (!isOwnPass)
     stopBefore(frame, notice);
-  skips.note(frame);
   planObservation(frame);
 }
 
@@ -207,13 +205,12 @@ void Engine::planObservation(Frame &frame) {
   frame.wantsReasons =
       isStep || isNear || frame.kind == Kind::Fold ||
       !frame.rare().stopAfter.empty() ||
-      (frame.untilResults &&
-       (!resumption.outcome || resumption.outcome->needsReasons()));
+      (frame.untilResults && (!resumption.until || !resumption.until->outcome ||
+                              resumption.until->outcome->needsReasons()));
   frame.wantsReasons |= breakpoints.needReasons(frame);
   // Digesting a function costs more than most actions: only for single steps,
   // passes and operations of schedules.
-  frame.wantsModified = (frame.kind == Kind::Pass && !frame.isAdaptor()) ||
-                        frame.kind == Kind::Step ||
+  frame.wantsModified = frame.isRealPass() || frame.kind == Kind::Step ||
                         (isStep && frame.depth == resumption.depth) ||
                         resumption.event == event + 1;
 }
@@ -319,45 +316,37 @@ void Engine::stopBefore(Frame &frame, Notice &notice) {
     notice = Notice();
   }
   Results results =
-      resumption.until ? resumption.until->resultsFor(frame) : noResult;
+      resumption.until ? resumption.until->spec.resultsFor(frame) : noResult;
   if (resumption.isForEnds())
     frame.untilResults = std::exchange(results, noResult);
   bool isReached = results || resumption.event == position.event;
-  if (!notice.reason.empty() &&
-      (isInterrupted || !notice.isHit() || !resumption.passesHit()))
-    return stop(frame, notice);
-  if (!notice.reason.empty()) {
-    frame.skipped |= resumption.control == Control::Skip;
-    return;
-  }
-  if (isInterrupted)
-    notice.reason = "interrupt";
-  else if (isUsedUp && !isHit)
-    notice.reason = resumption.reason();
-  else if (isReached && !isHit)
-    notice.reason = "until";
   if (!notice.reason.empty())
-    return stop(frame, notice);
-  if (!isHit)
+    ; // of a watch, a failed edit or invalid IR before the action
+  else if (isInterrupted)
+    notice.reason = "interrupt";
+  else if (isHit)
+    notice.reason = "breakpoint";
+  else if (isUsedUp)
+    notice.reason = resumption.reason();
+  else if (isReached)
+    notice.reason = "until";
+  else
     return;
-  if (resumption.passesHit()) {
+  if (!isInterrupted && notice.isHit() && resumption.passesHit())
     frame.skipped |= resumption.control == Control::Skip;
-    return;
-  }
-  notice.reason = "breakpoint";
-  stop(frame, notice);
+  else
+    stop(frame, notice);
 }
 
 void Engine::stopAfter(Frame &frame) {
   Resumption &resumption = stops.resumption;
   Notice notice;
   bool isUsedUp = resumption.usesUp(frame, /*over=*/true);
-  bool isLeft =
-      resumption.until && resumption.within && frame.depth < resumption.depth;
-  bool isReached = (frame.untilResults & asSet(frame.result())) &&
-                   resumption.until &&
-                   (!resumption.outcome ||
-                    resumption.outcome->matches(frame, resumption.own));
+  const std::optional<Until> &until = resumption.until;
+  bool isLeft = until && until->within && frame.depth < resumption.depth;
+  bool isReached =
+      (frame.untilResults & asSet(frame.result())) && until &&
+      (!until->outcome || until->outcome->matches(frame, until->own));
   if (isReached && resumption.count > 1) {
     --resumption.count;
     isReached = false;
@@ -376,9 +365,9 @@ void Engine::stopAfter(Frame &frame) {
 
 /// The action before the first one.
 static Frame &noFrame() {
-  static Frame *none = new Frame;
-  none->over = true;
-  return *none;
+  auto &none = immortal<Frame>();
+  none.over = true;
+  return none;
 }
 
 Operation *Engine::diagnosedBy(const Diagnostic &diagnostic) {
@@ -409,8 +398,7 @@ void Engine::caught(CatchKind kind, StringRef text, Operation *about,
   notice.culprit = std::move(culprit);
   notice.about = about;
   if (!notice.culprit && innermost)
-    notice.culprit = {innermost->ordinal, innermost->tag().str(),
-                      innermost->name(), false};
+    notice.culprit = Culprit::of(*innermost);
   else if (!notice.culprit && lastPass.ordinal)
     notice.culprit = lastPass;
   stops.inside = true;
@@ -454,6 +442,12 @@ EndReport::EndReport(Engine &engine)
     : engine(engine), abortMessage(static_cast<AbortMessage **>(dlvsym(
                           RTLD_DEFAULT, "__abort_msg", "GLIBC_PRIVATE"))) {}
 
+void EndReport::watch() {
+  handleCrashSignals();
+  on_exit([](int status, void *) { Engine::first().end.exitStatus = status; },
+          nullptr);
+}
+
 void EndReport::finishFiles() {
   engine.stops.hitLog.flush();
   engine.legalizations.file.flush();
@@ -471,7 +465,7 @@ void EndReport::exit() {
 void EndReport::send(StringRef method, Object end) {
   end["event"] = int64_t(engine.position.event);
   end["written"] = describeWritten();
-  end["hits"] = describeHits(engine.breakpoints.all());
+  end["hits"] = engine.breakpoints.describe();
   engine.trace.describe(end);
   end["unforkable"] = engine.turns.whyNoFork();
   engine.connection.notify(method, std::move(end));
@@ -558,10 +552,12 @@ void EndReport::sendCrash() {
   // The thread that has the turn owns the stack of actions.
   Turn turn(engine, Turn::For::End);
   finishFiles();
-  Object crash =
-      describeCrash(engine.hasFramesHere() ? engine.innermost : nullptr);
-  crash["signal"] = int64_t(crashSignal);
-  crash["message"] = textOrNull(cause());
+  const Frame &frame = engine.hasFramesHere() ? *engine.innermost : noFrame();
+  Operation *op = frame.op();
+  Object crash{{"op", op ? Json(op->getName().getStringRef()) : nullptr},
+               {"signal", int64_t(crashSignal)},
+               {"message", textOrNull(cause())}};
+  addAction(crash, frame);
   send("crashed", std::move(crash));
 }
 

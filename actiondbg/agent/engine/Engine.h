@@ -26,6 +26,8 @@ public:
   /// Whether a crash stops the tool where nothing catches it.
   bool stopsOnCrash = false;
 
+  /// Handles crash signals, and notes the exit status of this process.
+  static void watch();
   /// Completes the recording, and tells the front end, once.
   void exit();
   /// Notes the crash, and stops if that is wanted. Called before the tool's own
@@ -91,7 +93,6 @@ public:
   bool recordStage();
   /// True if actions are recorded without stops.
   bool isObserving = false;
-  /// Called when the thread ends.
   void leaveThread();
   /// Called when this thread is about to drop its stack down to an address.
   static void jumps(uintptr_t stack);
@@ -113,7 +114,6 @@ public:
   /// Whether this process is debugged or recorded, and no fork of it that the
   /// tool made.
   bool isOwnProcess() const { return getpid() == pid; }
-  /// Whether this process is connected to the front end.
   bool isConnected() const { return isOwnProcess() && connection.isOpen(); }
   /// Whether this thread's actions are observed now.
   bool follows() const { return attached && local.isFollowed && !silent; }
@@ -251,6 +251,7 @@ private:
   /// Records what an outermost action begins.
   void enterOutermost(Frame &frame, Operation *op);
   void observe();
+  void record();
   /// Called in a fork that the agent made, once it is connected.
   void join();
   void makeCheckpoint();
@@ -318,8 +319,7 @@ inline void Engine::enter(Frame &frame, NameFacts *folded) {
   // Read before the frame escapes: callers know the value, and the compiler
   // would reload it.
   Kind kind = frame.kind;
-  Operation *op =
-      LLVM_LIKELY(!frame.units.empty()) ? holderOf(frame.units[0]) : nullptr;
+  Operation *op = frame.firstOp();
   Frame *parent = observer.innermost;
   frame.parent = parent;
   frame.ordinal = ++position.ordinal;

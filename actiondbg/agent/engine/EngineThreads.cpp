@@ -6,9 +6,6 @@
 #include "print/ValueKeys.h"
 #include "support/Unwinding.h"
 
-using namespace mlir;
-using llvm::StringRef;
-
 namespace adbg {
 
 __thread Engine::ThreadState Engine::local;
@@ -19,18 +16,13 @@ std::atomic<unsigned> Engine::threads{0};
 static std::string standingRules;
 
 namespace {
-/// The engines of threads that have their own.
 struct ThreadEngines {
   std::mutex mutex;
   std::vector<Engine *> all;
 };
 } // namespace
 
-static ThreadEngines &threadEngines() {
-  // Never destroyed: threads may outlive main.
-  static auto *engines = new ThreadEngines;
-  return *engines;
-}
+static ThreadEngines &threadEngines() { return immortal<ThreadEngines>(); }
 
 /// The engine of the thread that began the part; null once the thread has
 /// ended.
@@ -110,19 +102,27 @@ void Engine::observe() {
   hasRules = !standingRules.empty();
   if (hasRules)
     skips.setRules(standingRules);
-  if (!Recorder::isOn())
-    return;
+  if (Recorder::isOn())
+    record();
+}
+
+void Engine::record() {
   recorder = std::make_unique<Recorder>(names);
   observer.recorder = recorder.get();
 }
 
+/// Sets the rules of each thread; returns false if they are invalid.
+static bool setStandingRules(const std::string &json) {
+  standingRules = json;
+  return json.empty() || Skips().setRules(json);
+}
+
 bool Engine::startObserving(const RecordSettings &settings, bool isThreaded) {
-  if (!settings.skips.empty() && !first().skips.setRules(settings.skips)) {
+  if (!setStandingRules(settings.skips)) {
     llvm::errs() << "actiondbg: the agent cannot read the skip rules: "
                  << settings.skips << "\n";
     return false;
   }
-  standingRules = settings.skips;
   if (!settings.path.empty() && !Recorder::start(settings, isThreaded))
     return false;
   if (!settings.upstreamLog.empty() &&
@@ -130,10 +130,9 @@ bool Engine::startObserving(const RecordSettings &settings, bool isThreaded) {
     return false;
   Identities::disableFind();
   BlockKeys::all().record(Recorder::keepsValues());
-  on_exit([](int status, void *) { first().end.exitStatus = status; }, nullptr);
   first().pid = getpid();
   first().observe();
-  handleCrashSignals();
+  EndReport::watch();
   return true;
 }
 
@@ -159,7 +158,6 @@ bool Engine::isLibrary = false;
 bool Engine::isForked = false;
 bool Engine::isInPart = false;
 
-/// The number of the newest part.
 static unsigned newestPart = 0;
 bool Engine::joinOpenPart() {
   Engine &before = get();
@@ -177,17 +175,13 @@ bool Engine::joinOpenPart() {
 
 bool Engine::beginPart(const RecordSettings &settings) {
   AgentHeap agentHeap;
-  if (!settings.skips.empty() && !first().skips.setRules(settings.skips))
-    return false;
-  standingRules = settings.skips;
-  if (!Recorder::start(settings, /*isThreaded=*/true))
+  if (!setStandingRules(settings.skips) ||
+      !Recorder::start(settings, /*isThreaded=*/true))
     return false;
   static bool isPrepared = false;
   if (!std::exchange(isPrepared, true)) {
     Identities::disableFind();
-    on_exit([](int status, void *) { first().end.exitStatus = status; },
-            nullptr);
-    handleCrashSignals();
+    EndReport::watch();
     // A fork of the program is not recorded, unless it asks for it.
     pthread_atfork(nullptr, nullptr, [] {
       if (std::exchange(isInPart, false))
@@ -223,8 +217,7 @@ void Engine::endPart() {
 bool Engine::beginRecording(const RecordSettings &settings) {
   if (!Recorder::start(settings, /*isThreaded=*/false))
     return false;
-  recorder = std::make_unique<Recorder>(names);
-  observer.recorder = recorder.get();
+  record();
   return true;
 }
 
@@ -317,7 +310,7 @@ void Engine::attributeToFirst(const Frame &frame) {
 
 void Engine::reason(Frame &frame, const Diagnostic &diagnostic) {
   // Usually a single string literal.
-  llvm::ArrayRef<DiagnosticArgument> parts = diagnostic.getArguments();
+  ArrayRef<DiagnosticArgument> parts = diagnostic.getArguments();
   using Kind = DiagnosticArgument::DiagnosticArgumentKind;
   if (parts.size() == 1 && parts[0].getKind() == Kind::String)
     return reason(frame, parts[0].getAsString());

@@ -52,6 +52,11 @@ const Pass *Frame::pass() const {
              : nullptr;
 }
 
+StringRef Frame::passName() const {
+  StringRef argument = pass()->getArgument();
+  return argument.empty() ? pass()->getName() : argument;
+}
+
 std::string Frame::text() const {
   if (action)
     return printed(*action);
@@ -61,9 +66,8 @@ std::string Frame::text() const {
 std::string Frame::fullName() const {
   if (const Pattern *p = pattern())
     return nameOf(*p).str();
-  if (const Pass *p = pass())
-    return p->getArgument().empty() ? p->getName().str()
-                                    : p->getArgument().str();
+  if (kind == Kind::Pass)
+    return passName().str();
   if (kind == Kind::None)
     return "";
   if (nameKey)
@@ -133,7 +137,7 @@ int64_t Frame::iteration() const {
 
 const Frame *Frame::passAround() const {
   const Frame *frame = this;
-  while (frame && (frame->kind != Kind::Pass || frame->isAdaptor()))
+  while (frame && !frame->isRealPass())
     frame = frame->parent;
   return frame;
 }

@@ -187,7 +187,7 @@ struct Frame {
   Frame *conversion = nullptr;
   /// The action; null for a fold and a step of a schedule, which upstream has
   /// no actions for.
-  const mlir::tracing::Action *action = nullptr;
+  const tracing::Action *action = nullptr;
   /// For a fold and a step: the key of the operation's name; the operation may
   /// be erased since.
   const void *nameKey = nullptr;
@@ -233,7 +233,7 @@ struct Frame {
   /// The number of its context; see context().
   uint16_t contextNumber = Contexts::unknown;
 
-  Frame(const mlir::tracing::Action &action);
+  Frame(const tracing::Action &action);
   /// A fold or a step of the operation in `unit`.
   explicit Frame(ArrayRef<IRUnit> unit, Kind kind = Kind::Fold)
       : nameKey(nameKeyOf(cast<Operation *>(unit[0]))), units(unit),
@@ -265,6 +265,8 @@ struct Frame {
   std::string text() const;
   const Pattern *pattern() const;
   const Pass *pass() const;
+  /// The argument of a pass, or the name of its class; owned by the pass.
+  StringRef passName() const;
   /// The number of its context, see Contexts; a nested fold has that of the
   /// action around it.
   unsigned context() const {
@@ -289,6 +291,8 @@ struct Frame {
   bool isConversion() const { return kind == Kind::Conversion; }
   /// Whether this is a pass that only runs other passes.
   bool isAdaptor() const;
+  /// Whether this is any other pass.
+  bool isRealPass() const { return kind == Kind::Pass && !isAdaptor(); }
 
   // Valid once the action is over.
   Result result() const { return result(changed()); }
@@ -322,9 +326,10 @@ struct Frame {
 
   const ErasedUnit *erasedUnit(size_t index) const;
   /// The operation of the action's first unit (the parent of a region, block or
-  /// value) or its replacement; null if none is alive.
+  /// value) when it was dispatched; null if it has none.
+  LLVM_ATTRIBUTE_ALWAYS_INLINE Operation *firstOp() const;
+  /// That operation or its replacement; null if none is alive.
   LLVM_ATTRIBUTE_ALWAYS_INLINE Operation *op() const;
-  /// The operation of any of the units.
   Operation *opOfUnit(size_t index) const;
 
 private:
@@ -334,14 +339,6 @@ private:
   mutable StringAttr functionName;
   mutable bool hasFunction = false;
 };
-
-/// Returns what an object prints.
-template <typename T> std::string printed(const T &one) {
-  std::string text;
-  raw_string_ostream os(text);
-  one.print(os);
-  return text;
-}
 
 /// Returns the operation name with a key.
 StringRef nameFrom(const void *key);
@@ -362,10 +359,12 @@ LLVM_ATTRIBUTE_ALWAYS_INLINE Operation *holderOf(const IRUnit &unit) {
   return LLVM_LIKELY(op) ? op : holderOfOther(unit);
 }
 
+inline Operation *Frame::firstOp() const {
+  return LLVM_LIKELY(!units.empty()) ? holderOf(units[0]) : nullptr;
+}
+
 inline Operation *Frame::op() const {
-  if (LLVM_UNLIKELY(units.empty()))
-    return nullptr;
-  return LLVM_LIKELY(!made) ? holderOf(units[0]) : opOfUnit(0);
+  return LLVM_LIKELY(!made) || units.empty() ? firstOp() : opOfUnit(0);
 }
 
 /// Returns the nearest operation around `op`, or `op` itself, that has a symbol
@@ -380,7 +379,6 @@ inline bool mayBeFunction(Operation *op) {
 /// Returns the symbol name of functionAround(op); null if there is none.
 StringAttr symbolAround(Operation *op);
 
-/// Returns the symbol name of `op`; empty if it has none.
 StringRef symbolName(Operation *op);
 StringAttr symbolAttr(Operation *op);
 

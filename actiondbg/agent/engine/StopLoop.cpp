@@ -21,7 +21,14 @@ void StopLoop::stop(Frame &frame, const Notice &notice) {
     failing = frame.rare().failing;
   Object stop = arrive(frame, notice);
   engine.turns.describe(stop);
-  stop["passRun"] = describePassRun(frame, engine.knownNames.passRuns);
+  // Null also for a run of an alternative.
+  const Frame *pass = frame.passAround();
+  if (pass && pass->rare().run)
+    stop["passRun"] = Object{{"name", pass->name()},
+                             {"number", int64_t(pass->rare().run)},
+                             {"begun", int64_t(engine.knownNames.passRuns)}};
+  else
+    stop["passRun"] = nullptr;
   stop["created"] = Object{{"operations", int64_t(ids.upcoming()) - 1},
                            {"blocks", int64_t(BlockKeys::all().created())}};
   addLostCapabilities(stop);
@@ -65,7 +72,7 @@ void StopLoop::setTargets(Frame &frame) {
     bool maybe =
         resumption.isForEnds() && !around->over && around->kind != Kind::None;
     around->untilResults =
-        maybe ? resumption.until->resultsFor(*around) : noResult;
+        maybe ? resumption.until->spec.resultsFor(*around) : noResult;
   }
 }
 
@@ -100,12 +107,29 @@ void StopLoop::resume(Resumption next) {
 
 Object StopLoop::describe(const Frame &frame, const Notice &notice,
                           uint64_t mostChanges) const {
-  Object stop = describeStop(frame, notice, observer.log, inside, mostChanges);
-  stop["event"] = int64_t(position.event);
-  stop["cursor"] = describeCursorNow();
-  if (frame.kind == Kind::None)
-    if (Operation *op = notice.about)
-      addOperation(stop, op);
+  // While the action is not over its outcome is unknown.
+  bool isOver = frame.over && !inside && frame.kind != Kind::None;
+  Object stop{{"when", whenOf(frame, inside)},
+              {"reason", notice.reason},
+              {"event", int64_t(position.event)},
+              {"breakpoints", Array(notice.hit)},
+              {"skipped", frame.skipped},
+              {"nth", int64_t(frame.nth)},
+              {"message", textOrNull(notice.message)},
+              {"culprit", notice.culprit},
+              {"unnamed", textOrNull(frame.unnamed())},
+              {"cursor", describeCursorNow()},
+              {"changes", Array()},
+              {"changeCount", isOver ? int64_t(frame.tally.total()) : 0},
+              {"outcome", isOver ? describeOutcome(frame) : Json(nullptr)}};
+  if (isOver)
+    stop["changes"] =
+        describeChanges(frame, observer.log, /*nested=*/true, mostChanges);
+  addAction(stop, frame);
+  if (frame.kind == Kind::None && notice.about)
+    addOperation(stop, notice.about);
+  else
+    addOperation(stop, frame);
   engine.trace.describe(stop);
   return stop;
 }
@@ -248,11 +272,10 @@ void StopLoop::passHit() {
 }
 
 Array StopLoop::describePassedHits() const {
-  Array all;
-  for (const PassedHit &one : passedHits)
-    all.push_back(
-        Object{{"event", int64_t(one.event)}, {"during", int64_t(one.during)}});
-  return all;
+  return Array(passedHits, [](const PassedHit &one) {
+    return Object{{"event", int64_t(one.event)},
+                  {"during", int64_t(one.during)}};
+  });
 }
 
 //===----------------------------------------------------------------------===//

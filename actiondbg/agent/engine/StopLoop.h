@@ -31,6 +31,20 @@ struct Notice {
   Operation *about = nullptr;
 };
 
+/// The end of a resumption: an action that matches.
+struct Until {
+  Spec spec;
+  /// It ends with the surrounding action, too.
+  bool within = false;
+  /// It waits for the end of the action, with this outcome if there is one.
+  bool after = false;
+  std::optional<OutcomeFilter> outcome;
+  /// `outcome` ignores changes of nested actions.
+  bool own = false;
+
+  static Until parse(Fields &fields);
+};
+
 enum class Control : uint8_t { Continue, Apply, Skip, Step, Next, Finish };
 
 /// The control that resumed the tool, and its progress.
@@ -42,21 +56,17 @@ struct Resumption {
   bool wasOver = false;
   /// The tool was resumed before its first action.
   bool fromStart = false;
-  std::optional<Spec> until;
-  /// `until` ends with the surrounding action.
-  bool within = false;
-  /// `until` waits for the end of an action, with this outcome if there is one.
-  bool after = false;
-  std::optional<OutcomeFilter> outcome;
-  /// `outcome` ignores changes of nested actions.
-  bool own = false;
+  std::optional<Until> until;
   /// The event to stop at, if not 0: earlier hits do not stop, and the latest
   /// `keep` of them are stored.
   uint64_t event = 0, keep = 0;
 
   bool isStepping() const { return control >= Control::Step; }
   /// Whether `until` waits for the end of an action that it matches.
-  bool isForEnds() const { return until && (after || until->isAboutOutcome()); }
+  bool isForEnds() const {
+    return until &&
+           (until->after || until->outcome || until->spec.isAboutOutcome());
+  }
   /// Whether the tool may stop without a breakpoint.
   bool mayStop() const { return isStepping() || until || event; }
   /// Whether the tool may stop at the end of this action, by its depth.
@@ -141,6 +151,7 @@ public:
     cursor = IRUnit();
     failing = OperationHandle();
   }
+  /// Describes a stop. `mostChanges`: the most changes to describe.
   Object describe(const Frame &frame, const Notice &notice,
                   uint64_t mostChanges) const;
   /// The log file of breakpoints that log their hits instead of stopping: one

@@ -3,49 +3,27 @@
 namespace adbg {
 
 Catch Catch::parse(Fields &fields) {
-  Catch result;
-  result.kind =
+  return {
       fields.choice<CatchKind>("kind", "kind of catch",
                                {{"failure", CatchKind::Failure},
                                 {"crash", CatchKind::Crash},
                                 {"verify", CatchKind::Verify},
                                 {"diagnostic", CatchKind::Diagnostic},
-                                {"nonconvergence", CatchKind::Nonconvergence}});
-  result.glob = Glob::parse(fields, "glob");
-  return result;
+                                {"nonconvergence", CatchKind::Nonconvergence}}),
+      Glob::parse(fields, "glob")};
 }
 
 Breakpoint Breakpoint::parse(Fields &fields) {
-  Breakpoint result;
-  result.id = fields.integer("id", 1);
-  result.enabled = fields.boolean("enabled", true);
-  result.temporary = fields.boolean("temporary", false);
-  result.after = fields.boolean("after", false);
-  result.log = fields.boolean("log", false);
-  result.ignore = fields.integerOr("ignore", 0, 0);
-  result.outcome = fields.inner<OutcomeFilter>("outcome");
-  result.watch = fields.inner<Watch>("watch");
-  result.catches = fields.inner<Catch>("catch");
-  result.spec = Spec::parse(fields);
-  return result;
-}
-
-bool Breakpoint::hit() {
-  ++hits;
-  if (ignore > 0) {
-    --ignore;
-    return false;
-  }
-  if (temporary)
-    enabled = false;
-  return true;
-}
-
-void Breakpoint::inherit(Breakpoint &old) {
-  hits = old.hits;
-  spec.matched = old.spec.matched;
-  if (watch && old.watch && watch->isSameAs(*old.watch))
-    watch = std::move(old.watch);
+  return {.id = int(fields.integer("id", 1)),
+          .enabled = fields.boolean("enabled", true),
+          .temporary = fields.boolean("temporary", false),
+          .after = fields.boolean("after", false),
+          .log = fields.boolean("log", false),
+          .ignore = fields.integerOr("ignore", 0, 0),
+          .spec = Spec::parse(fields),
+          .outcome = fields.inner<OutcomeFilter>("outcome"),
+          .watch = fields.inner<Watch>("watch"),
+          .catches = fields.inner<Catch>("catch")};
 }
 
 //===----------------------------------------------------------------------===//
@@ -60,15 +38,13 @@ OutcomeFilter OutcomeFilter::parse(Fields &fields) {
       {"failed", asSet(Result::Failed)},
       {"skipped", asSet(Result::Skipped)}};
   OutcomeFilter filter;
-  if (const Array *results = fields.array("results"))
-    for (const Json &one : *results) {
-      StringRef name = one.getAsString().value_or("");
-      Results asked = valueOf(all, name);
-      filter.results |= asked;
-      filter.changed |= name == "changed";
-      if (!asked && name != "changed")
-        fields.fail("there is no outcome '" + name + "'");
-    }
+  for (const std::string &name : fields.texts("results")) {
+    Results asked = valueOf(all, name);
+    filter.results |= asked;
+    filter.changed |= name == "changed";
+    if (!asked && name != "changed")
+      fields.fail("there is no outcome '" + name + "'");
+  }
   filter.reason = Glob::parse(fields, "reason");
   return filter;
 }

@@ -106,10 +106,6 @@ struct Breakpoint {
   bool needsReasons() const {
     return outcome ? outcome->needsReasons() : isAboutOutcome();
   }
-  /// Counts a hit; returns whether to report it.
-  bool hit();
-  /// Takes over the counts of the breakpoint with the same id.
-  void inherit(Breakpoint &old);
 };
 
 } // namespace adbg

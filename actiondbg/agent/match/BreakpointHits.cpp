@@ -3,10 +3,15 @@
 namespace adbg {
 
 void BreakpointHits::set(std::vector<Breakpoint> all) {
-  for (Breakpoint &one : all)
-    for (Breakpoint &old : breakpoints)
-      if (old.id == one.id)
-        one.inherit(old);
+  for (Breakpoint &one : all) {
+    auto old = std::ranges::find(breakpoints, one.id, &Breakpoint::id);
+    if (old == breakpoints.end())
+      continue;
+    one.hits = old->hits;
+    one.spec.matched = old->spec.matched;
+    if (one.watch && old->watch && one.watch->isSameAs(*old->watch))
+      one.watch = std::move(old->watch);
+  }
   breakpoints = std::move(all);
   ++versionNow;
   slots.clear();
@@ -19,6 +24,12 @@ void BreakpointHits::set(std::vector<Breakpoint> all) {
     isAboutChanges |=
         one.after || one.isAboutOutcome() || one.watch || one.catches;
   }
+}
+
+Array BreakpointHits::describe() const {
+  return Array(breakpoints, [](const Breakpoint &one) {
+    return Object{{"id", one.id}, {"hits", int64_t(one.hits)}};
+  });
 }
 
 /// Returns the results after which a breakpoint may stop that waits for the
@@ -37,8 +48,13 @@ bool BreakpointHits::needReasons(const Frame &frame) const {
 }
 
 void BreakpointHits::hit(Breakpoint &one, Frame &frame, Notice &notice) {
-  if (!one.hit())
+  ++one.hits;
+  if (one.ignore > 0) {
+    --one.ignore;
     return;
+  }
+  if (one.temporary)
+    one.enabled = false;
   if (!one.log) {
     notice.hit.push_back(one.id);
     return;
@@ -103,8 +119,8 @@ void BreakpointHits::findEnds(Frame &frame) {
 }
 
 bool BreakpointHits::hitAfter(Frame &frame, Notice &notice) {
-  bool failed = catches(CatchKind::Failure) && frame.kind == Kind::Pass &&
-                !frame.isAdaptor() && frame.returned == Returned::Failure;
+  bool failed = catches(CatchKind::Failure) && frame.isRealPass() &&
+                frame.returned == Returned::Failure;
   if (frame.rare().stopAfter.empty() && frame.rare().undecided.empty() &&
       !failed)
     return false;
@@ -120,7 +136,7 @@ bool BreakpointHits::hitAfter(Frame &frame, Notice &notice) {
       notice.message = "the pass " + frame.name() + " failed";
       if (!error.empty())
         notice.message += ": " + error.str();
-      notice.culprit = {frame.ordinal, frame.tag().str(), frame.name(), false};
+      notice.culprit = Culprit::of(frame);
       hit(one, frame, notice);
     }
     // The breakpoint may have been disabled since the action began.

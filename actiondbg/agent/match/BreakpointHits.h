@@ -12,8 +12,8 @@ struct Candidate {
   Spec::Terms open;
 };
 
-/// The breakpoints, watches and catches, and their hits. Each hit is added to a
-/// notice or logged.
+/// The breakpoints, watches and catches, and their hits. Each hit is counted,
+/// and added to a notice or logged.
 class BreakpointHits {
 public:
   BreakpointHits(Observer &observer, StopLoop &stops)
@@ -24,6 +24,8 @@ public:
   void set(std::vector<Breakpoint> breakpoints);
   ArrayRef<Breakpoint> all() const { return breakpoints; }
   bool empty() const { return breakpoints.empty(); }
+  /// How often each was hit.
+  Array describe() const;
   /// A number that changes with each `set`.
   unsigned version() const { return versionNow; }
 
@@ -60,6 +62,7 @@ private:
     unsigned epoch = 0;
     std::vector<Candidate> found;
   };
+  /// Counts a hit, and adds it to the notice, unless it is ignored or logged.
   void hit(Breakpoint &one, Frame &frame, Notice &notice);
 
   Observer &observer;

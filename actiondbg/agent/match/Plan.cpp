@@ -101,7 +101,7 @@ bool Plan::isAlways(const Frame &frame) {
 }
 
 bool Plan::isCandidate(const Frame &frame) {
-  bool isPass = frame.kind == Kind::Pass && !frame.isAdaptor();
+  bool isPass = frame.isRealPass();
   if (frame.isHeld || !(isPass || isLeaf(frame)))
     return false;
   if (isPass && !passes.contains(frame.name()))
@@ -167,16 +167,19 @@ bool Plan::skips(Frame &frame) {
   return frame.isPlanned = decide(frame);
 }
 
-bool Plan::decide(Frame &frame) {
-  bool isPass = frame.kind == Kind::Pass && !frame.isAdaptor();
-  bool isKnown = !keys.empty() && keys.back().first == frame.ordinal;
-  if (hasKeys && !isKnown && (isLeaf(frame) || isPass))
-    keys.emplace_back(frame.ordinal, keyOf(frame));
+void Plan::classify(Frame &frame) {
   frame.isHeld =
       (frame.parent && frame.parent->isHeld) || isConversionOfStep(frame);
   frame.isCandidate = isCandidate(frame);
-  if (isPass && (held.contains(frame.name()) || isAlways(frame)))
-    frame.isHeld = true;
+  frame.isHeld |=
+      frame.isRealPass() && (held.contains(frame.name()) || isAlways(frame));
+}
+
+bool Plan::decide(Frame &frame) {
+  bool isPass = frame.isRealPass();
+  if (hasKeys && !knownKey(frame) && (isLeaf(frame) || isPass))
+    keys.emplace_back(frame.ordinal, keyOf(frame));
+  classify(frame);
   if (only && isRepeated(frame))
     return true;
   if (!frame.isCandidate)
@@ -201,12 +204,7 @@ void Plan::begin(Frame *innermost, bool isBefore) {
       frame->skipped = frame->isPlanned || (frame->skipped && !wasPlanned);
       continue;
     }
-    bool isPass = frame->kind == Kind::Pass && !frame->isAdaptor();
-    frame->isHeld =
-        (frame->parent && frame->parent->isHeld) ||
-        isConversionOfStep(*frame) ||
-        (isPass && (held.contains(frame->name()) || isAlways(*frame)));
-    frame->isCandidate = isCandidate(*frame);
+    classify(*frame);
   }
 }
 
@@ -227,8 +225,7 @@ void Plan::write(const Frame &frame, uint64_t newest) {
   Object line{{"ordinal", int64_t(frame.ordinal)}};
   bool isPass = frame.kind == Kind::Pass;
   if (hasKeys || isPass) {
-    bool isKnown = !keys.empty() && keys.back().first == frame.ordinal;
-    const Key *key = isKnown ? &keys.back().second : nullptr;
+    const Key *key = knownKey(frame);
     std::vector<StringRef> parts;
     if (key)
       StringRef(key->base).split(parts, '\0');
@@ -255,7 +252,7 @@ void Plan::write(const Frame &frame, uint64_t newest) {
 }
 
 void Plan::over(const Frame &frame, uint64_t newest) {
-  bool isPass = frame.kind == Kind::Pass && !frame.isAdaptor();
+  bool isPass = frame.isRealPass();
   auto hasEffect = [&] {
     return frame.kind == Kind::Fold ? frame.returned == Returned::Success
                                     : frame.changed();
@@ -263,7 +260,7 @@ void Plan::over(const Frame &frame, uint64_t newest) {
   if (record && (isPass || (frame.isCandidate && isLeaf(frame) &&
                             !frame.skipped && hasEffect())))
     write(frame, newest);
-  if (!keys.empty() && keys.back().first == frame.ordinal)
+  if (knownKey(frame))
     keys.pop_back();
 }
 
@@ -271,12 +268,12 @@ void Plan::finish(const Frame *innermost, uint64_t newest) {
   if (!record)
     return;
   for (const Frame *frame = innermost; frame; frame = frame->parent) {
-    if (frame->kind == Kind::Pass && !frame->isAdaptor())
+    if (frame->isRealPass())
       write(*frame, newest);
     // The action in which the tool crashes is a candidate too.
     if (frame->isCandidate && isLeaf(*frame) && !frame->over)
       write(*frame, newest);
-    if (!keys.empty() && keys.back().first == frame->ordinal)
+    if (knownKey(*frame))
       keys.pop_back();
   }
   record->flush();
@@ -333,11 +330,8 @@ static constexpr unsigned short highestBenefit = 0xfffe;
 
 BenefitChange BenefitChange::parse(Fields &fields) {
   BenefitChange change;
-  std::optional<Glob> pattern = Glob::parse(fields, "pattern");
-  if (pattern)
+  if (auto pattern = Glob::create(fields.text("pattern"), fields))
     change.pattern = std::move(*pattern);
-  else
-    fields.fail("the field '" + fields.nameOf("pattern") + "' is missing");
   int64_t benefit = fields.integerOr("benefit", 0, -1);
   change.isFirst = benefit < 0;
   if (benefit > highestBenefit)
@@ -448,20 +442,6 @@ void Alternative::note(Operation *root) {
   root->print(os, OpPrintingFlags().assumeVerified());
   os << '\n';
   os.clear_error();
-}
-
-Object asObject(const TextMap<int64_t> &counts) {
-  Object object;
-  for (const auto &[name, count] : counts)
-    object[name] = count;
-  return object;
-}
-
-Array Alternative::describeUse() const {
-  Array all;
-  for (const BenefitChange &one : benefits)
-    all.push_back(one.isUsed);
-  return all;
 }
 
 } // namespace adbg

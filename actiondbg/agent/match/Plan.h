@@ -59,7 +59,14 @@ private:
   bool isCandidate(const Frame &frame);
   bool isAlways(const Frame &frame);
   bool isRepeated(const Frame &frame);
+  /// Sets whether an action is held, and a candidate.
+  void classify(Frame &frame);
   Key keyOf(const Frame &frame);
+  /// The key of the innermost action; null for any other, and if it has none.
+  const Key *knownKey(const Frame &frame) const {
+    bool isKnown = !keys.empty() && keys.back().first == frame.ordinal;
+    return isKnown ? &keys.back().second : nullptr;
+  }
   void write(const Frame &frame, uint64_t newest);
 
   std::optional<uint64_t> limit;
@@ -93,7 +100,7 @@ struct SkipRule {
 };
 
 /// The actions to skip, by ordinal, by standing rules and by the plan of a
-/// trial. Records the skipped ones.
+/// trial.
 class Skips {
 public:
   /// The plan of a trial; null if this process runs none.
@@ -123,16 +130,10 @@ public:
     bool isPlanned = plan && plan->skips(frame);
     return isWanted || isPlanned;
   }
-  /// Records an action that is about to run or to be skipped.
-  void note(const Frame &frame) {
-    if (frame.skipped && !frame.isPlanned)
-      done.push_back(frame.ordinal);
-  }
-  ArrayRef<uint64_t> skipped() const { return done; }
   ArrayRef<SkipRule> standing() const { return rules; }
 
 private:
-  std::vector<uint64_t> done, wanted, exempt;
+  std::vector<uint64_t> wanted, exempt;
   std::vector<SkipRule> rules;
 };
 
@@ -162,6 +163,8 @@ public:
   std::string report;
   /// The file for the final IR; empty for none.
   std::string ir;
+  /// The number of operations of each name in the final IR, for the report.
+  TextMap<int64_t> operations;
 
   /// Sets the benefit of a pattern in the pattern itself, from which drivers
   /// and applicators read it.
@@ -189,9 +192,6 @@ public:
   /// Counts the operations of the final IR, and prints it. Observe nothing
   /// meanwhile.
   void note(Operation *root);
-  /// Whether each change of a benefit found a pattern.
-  Array describeUse() const;
-  const TextMap<int64_t> &finalOperations() const { return operations; }
 
 private:
   BenefitChange *find(const Pattern &pattern);
@@ -200,13 +200,11 @@ private:
                  Frame *around);
 
   std::unordered_set<const PatternApplicator *> ordered;
-  TextMap<int64_t> operations;
   bool isOwn = false;
   bool hasFailed = false;
 };
 
 /// Adds the number of operations of each name in `root`, itself included.
 void countOperations(Operation *root, TextMap<int64_t> &counts);
-Object asObject(const TextMap<int64_t> &counts);
 
 } // namespace adbg

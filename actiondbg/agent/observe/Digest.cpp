@@ -276,7 +276,6 @@ private:
       if (!block->empty())
         return visit(&block->front());
   }
-  /// Visits the last operation of the blocks before `block`.
   void visitLast(Region::reverse_iterator block,
                  const Region::reverse_iterator &end) {
     ++block;

@@ -133,7 +133,6 @@ private:
   static bool isCached(const Operation *op) {
     return LLVM_LIKELY(addressOf(op) >> tableBit == local.key);
   }
-  /// Returns the entry of an operation; 0 if it has none.
   LLVM_ATTRIBUTE_ALWAYS_INLINE uint32_t &entryOf(const Operation *op) const {
     return isCached(op) ? local.table->numbers[slotOf(op)] : findEntry(op);
   }
@@ -183,6 +182,9 @@ public:
   explicit OperationHandle(Operation *op) : op(op), id(op ? ids.of(op) : 0) {}
   /// Returns the operation, or null if it was destroyed.
   Operation *get() const { return id && ids.of(op) == id ? op : nullptr; }
+
+  /// Its id, also after its end; 0 for none.
+  uint32_t knownId() const { return id; }
 
 private:
   Operation *op = nullptr;

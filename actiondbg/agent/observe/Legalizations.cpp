@@ -39,6 +39,11 @@ bool Legalizations::close() {
   return file.close();
 }
 
+static const Frame *passNow() {
+  const Frame *around = Engine::get().innermost;
+  return around ? around->passAround() : nullptr;
+}
+
 static std::string lineOf(Object event) {
   std::string line;
   raw_string_ostream os(line);
@@ -53,13 +58,12 @@ static bool isCast(Operation *op) {
 static StringRef actionText(const ConversionTarget &target,
                             OperationName name) {
   using Action = ConversionTarget::LegalizationAction;
-  // Never destroyed: the tool may convert in static destructors.
-  static const auto &texts = *new std::map<std::optional<Action>, StringRef>{
-      {Action::Legal, "legal"},
-      {Action::Dynamic, "dynamic"},
-      {Action::Illegal, "illegal"}};
-  StringRef text = valueOf(texts, target.getOpAction(name));
-  return text.empty() ? "unknown" : text;
+  std::optional<Action> action = target.getOpAction(name);
+  if (!action)
+    return "unknown";
+  return *action == Action::Legal     ? "legal"
+         : *action == Action::Dynamic ? "dynamic"
+                                      : "illegal";
 }
 
 /// Returns the operation in the generic form, which no custom printer writes:
@@ -105,12 +109,11 @@ void Legalizations::beginConversion(const ConversionTarget &target,
   conversion.target = &target;
   conversion.patterns = &patterns;
   for (Operation *root : roots) {
-    conversion.roots.push_back({root, ids.of(root)});
+    conversion.roots.push_back(OperationHandle(root));
     conversion.context = root->getContext();
   }
   conversion.firstId = ids.upcoming();
-  const Frame *around = Engine::get().innermost;
-  const Frame *pass = around ? around->passAround() : nullptr;
+  const Frame *pass = passNow();
   conversion.head =
       Object{{"event", "conversion"},
              {"ordinal", int64_t(ordinal)},
@@ -186,10 +189,7 @@ void Legalizations::addNeighbours(Object &event, const Conversion &conversion,
 }
 
 template <typename Types> static Array textsOf(const Types &types) {
-  Array texts;
-  for (Type type : types)
-    texts.push_back(printed(type));
-  return texts;
+  return Array(types, [](Type type) { return printed(type); });
 }
 
 /// Counts the wanted operations that a conversion left, by name, and describes
@@ -206,10 +206,10 @@ void Legalizations::writeLeft(Conversion &conversion) {
       [](OperationName a, OperationName b) {
         return a.getStringRef() < b.getStringRef();
       });
-  for (const Root &root : conversion.roots) {
-    if (ids.of(root.op) != root.id)
+  for (const OperationHandle &root : conversion.roots) {
+    if (!root.get())
       continue; // erased by a pattern
-    root.op->walk([&](Operation *op) {
+    root.get()->walk([&](Operation *op) {
       uint32_t id = ids.of(op);
       if (!wanted.contains(op, id))
         return;
@@ -287,11 +287,10 @@ Array Legalizations::untried(const Conversion &conversion, Operation *op,
     if (pattern->getRootKind() != std::optional(op->getName()) ||
         llvm::is_contained(open.tried, pattern))
       continue;
-    Array generates;
-    for (OperationName name : pattern->getGeneratedOps())
-      generates.push_back(
-          Object{{"name", name.getStringRef()},
-                 {"legality", actionText(*conversion.target, name)}});
+    Array generates(pattern->getGeneratedOps(), [&](OperationName name) {
+      return Object{{"name", name.getStringRef()},
+                    {"legality", actionText(*conversion.target, name)}};
+    });
     all.push_back(Object{{"name", nameOf(*pattern)},
                          {"benefit", pattern->getBenefit().getBenefit()},
                          {"generates", std::move(generates)}});
@@ -428,22 +427,19 @@ template <typename Types> static std::string quoted(const Types &types) {
 /// Finds the cast of which a diagnostic says that it was not resolved, and
 /// tells which of its neighbours were converted: one was, and one was not.
 void Legalizations::writeUnresolved(const Diagnostic &diagnostic) {
-  const Frame *around = Engine::get().innermost;
-  const Frame *pass = around ? around->passAround() : nullptr;
+  const Frame *pass = passNow();
   std::string message = diagnostic.str();
   if (!pass || !pass->op() ||
       !StringRef(message).contains("unresolved materialization"))
     return;
-  Operation *found = nullptr;
-  pass->op()->walk([&](Operation *op) {
-    if (!isCast(op) || op->getLoc() != diagnostic.getLocation() ||
-        op->use_empty() ||
-        !StringRef(message).contains("from " + quoted(op->getOperandTypes()) +
-                                     " to " + quoted(op->getResultTypes())))
-      return WalkResult::advance();
-    found = op;
-    return WalkResult::interrupt();
-  });
+  Operation *found =
+      firstIn<WalkOrder::PostOrder>(pass->op(), [&](Operation *op) {
+        return isCast(op) && op->getLoc() == diagnostic.getLocation() &&
+               !op->use_empty() &&
+               StringRef(message).contains(
+                   "from " + quoted(op->getOperandTypes()) + " to " +
+                   quoted(op->getResultTypes()));
+      });
   if (!found)
     return;
   Object event{{"event", "unresolved"}};

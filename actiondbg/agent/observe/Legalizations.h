@@ -144,15 +144,11 @@ private:
     uint32_t id;
     std::string text;
   };
-  struct Root {
-    Operation *op;
-    uint32_t id;
-  };
   struct Conversion {
     const ConversionTarget *target = nullptr;
     const FrozenRewritePatternSet *patterns = nullptr;
     MLIRContext *context = nullptr;
-    std::vector<Root> roots;
+    std::vector<OperationHandle> roots;
     Object head;
     std::string names;
     /// What was tried for the newest operation that no pattern generated.

@@ -52,11 +52,11 @@ void Observer::countOnly(ChangeKind kind) {
 
 const Detail Observer::plain;
 
-/// `isNew`: the operation was created by this action.
-void Observer::add(ChangeKind kind, Operation *op, uint32_t id, bool isNew,
+void Observer::add(ChangeKind kind, Operation *op, uint32_t id,
                    const Detail &detail) {
   if (LLVM_UNLIKELY(!Frame::seesChanges) && !detail.isGuess)
     return; // some are not seen: a list of the others would be wrong
+  bool isNew = isOfThisAction(id);
   if (LLVM_UNLIKELY(checks.isChecking()) && !detail.isBlock)
     checks.changed(*innermost, kind, op, id, isNew);
   Tally &tally = innermost->tally;
@@ -102,7 +102,7 @@ static bool isMatcher(const Frame &frame) {
 static bool isRunByDigest(const Frame &frame) {
   if (frame.kind == Kind::Step)
     return !isMatcher(frame);
-  return frame.kind == Kind::Pass && !frame.isAdaptor();
+  return frame.isRealPass();
 }
 
 /// The operation that contains everything the action may change.
@@ -123,8 +123,7 @@ bool Observer::followsLineage() const {
 
 /// Whether what an action inserts is for no operation that is known.
 static bool isWithoutRoot(const Frame &frame) {
-  return (frame.kind == Kind::Pass && !frame.isAdaptor()) ||
-         frame.kind == Kind::Step;
+  return frame.isRealPass() || frame.kind == Kind::Step;
 }
 
 void Observer::recordOrigin(Operation *op, uint32_t id) {
@@ -141,10 +140,10 @@ void Observer::recordOrigin(Operation *op, uint32_t id) {
 }
 
 void Observer::recordHeirs(const Frame &frame) {
-  std::unordered_map<uint64_t, bool> known;
+  std::unordered_set<uint64_t> known;
   frame.rare().operands->heirs(
       frame.tally.firstId, [&](uint32_t id, uint32_t erased) {
-        if (known.try_emplace(uint64_t(id) << 32 | erased, true).second)
+        if (known.insert(uint64_t(id) << 32 | erased).second)
           recorder->link(LinkKind::Heir, frame.ordinal, id, erased);
       });
 }
@@ -174,7 +173,7 @@ void Observer::placed(Operation *op) {
   ChangeKind kind = wasPlaced ? ChangeKind::Moved : ChangeKind::Inserted;
   if (!isTalliedNow(kind))
     return;
-  add(kind, op, id, id >= innermost->tally.firstId);
+  add(kind, op, id);
   if (wasPlaced)
     notifyWatches([=](Watch &watch) { watch.moved(op); });
 }
@@ -190,7 +189,7 @@ void Observer::moved(Operation *op, bool isElsewhere) {
   uint32_t id = ids.of(op);
   if (isLast(ChangeKind::Moved, id))
     return;
-  add(ChangeKind::Moved, op, id, id >= innermost->tally.firstId);
+  add(ChangeKind::Moved, op, id);
 }
 
 void Observer::destroyed(Operation *op) {
@@ -205,9 +204,8 @@ void Observer::destroyed(Operation *op) {
   if (!ended.wasPlaced || !isTalliedNow(ChangeKind::Erased))
     return;
   Tally &tally = innermost->tally;
-  bool isNew = ended.id >= tally.firstId;
   // Created, folded at once and erased: there was no change.
-  if (isNew && isLast(ChangeKind::Inserted, ended.id)) {
+  if (isOfThisAction(ended.id) && isLast(ChangeKind::Inserted, ended.id)) {
     log.dropLast();
     if (recorder)
       recorder->dropLastChange();
@@ -217,7 +215,7 @@ void Observer::destroyed(Operation *op) {
     tally.ownNet -= !isFollowUp();
     return;
   }
-  add(ChangeKind::Erased, op, ended.id, isNew);
+  add(ChangeKind::Erased, op, ended.id);
   if (fold.id == ended.id)
     fold.pending = false;
 }
@@ -257,7 +255,7 @@ void Observer::replaced(Operation *op, ValueRange by, bool isGuess) {
     return;
   uint32_t id = ids.of(op);
   Detail detail{/*isBlock=*/false, isGuess, names};
-  add(ChangeKind::Replaced, op, id, id >= innermost->tally.firstId, detail);
+  add(ChangeKind::Replaced, op, id, detail);
   if (recorder && Recorder::followsLineage())
     recorder->replacements(
         {ChangeKind::Replaced, op, id, ordinalNow(), detail});
@@ -320,7 +318,7 @@ void Observer::modified(Operation *op) {
   // Reported once for each operand that is set: one change is enough.
   if (isLast(ChangeKind::Modified, id))
     return;
-  add(ChangeKind::Modified, op, id, id >= innermost->tally.firstId);
+  add(ChangeKind::Modified, op, id);
 }
 
 void Observer::blockChanged(Block *block, ChangeKind kind) {
@@ -336,11 +334,11 @@ void Observer::blockChanged(Block *block, ChangeKind kind) {
   uint32_t id = ids.of(holder);
   // The blocks of an operation that is being created or destroyed are part of
   // that change.
-  if (!id || id >= innermost->tally.firstId)
+  if (!id || isOfThisAction(id))
     return;
   Detail detail;
   detail.isBlock = true;
-  add(kind, holder, id, /*isNew=*/false, detail);
+  add(kind, holder, id, detail);
 }
 
 void Observer::diagnosed() {
@@ -384,7 +382,7 @@ void Observer::findUnreported(Frame &frame) {
       known.insert(log[i].id);
     for (Operation *op : before->modified())
       if (!known.contains(ids.of(op)))
-        add(ChangeKind::Modified, op, ids.of(op), /*isNew=*/false);
+        add(ChangeKind::Modified, op, ids.of(op));
   } else if (frame.digest && frame.tally.net <= 0) {
     Operation *op = digestedBy(frame);
     if (!op)
@@ -397,7 +395,7 @@ void Observer::findUnreported(Frame &frame) {
     // Something in it was modified without a notification.
     Detail detail;
     detail.isGuess = true;
-    add(ChangeKind::Modified, op, ids.of(op), /*isNew=*/false, detail);
+    add(ChangeKind::Modified, op, ids.of(op), detail);
     digestedAt = log.end();
   }
 }
@@ -472,9 +470,7 @@ void Observer::leaveOutermost() {
 Culprit Observer::culpritNow() const {
   if (fold.ordinal && fold.caller == innermost)
     return {fold.ordinal, "fold", fold.name.str(), true};
-  if (!innermost)
-    return {};
-  return {innermost->ordinal, innermost->tag().str(), innermost->name(), false};
+  return innermost ? Culprit::of(*innermost) : Culprit();
 }
 
 void Observer::watch(std::vector<Breakpoint> &breakpoints) {

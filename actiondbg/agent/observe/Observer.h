@@ -15,6 +15,10 @@ struct Culprit {
   uint64_t ordinal = 0;
   std::string tag, name;
   bool guess = false;
+
+  static Culprit of(const Frame &frame) {
+    return {frame.ordinal, frame.tag().str(), frame.name()};
+  }
 };
 
 /// Optional details of a change.
@@ -38,7 +42,6 @@ public:
   /// Returns the operation by which the CSE pass replaces `op`, if that pass is
   /// the innermost action; otherwise null.
   Operation *cseReplacement(Operation *op) const;
-  /// `from` was copied to `to`.
   void cloned(Operation *from, Operation *to);
   /// A block of `from` was copied or moved to `block`.
   void tookBody(Block *block, Operation *from);
@@ -134,8 +137,12 @@ private:
     for (Breakpoint *one : watches)
       notify(*one->watch);
   }
-  void add(ChangeKind kind, Operation *op, uint32_t id, bool isNew,
+  void add(ChangeKind kind, Operation *op, uint32_t id,
            const Detail &detail = plain);
+  /// Whether the innermost action created the operation.
+  bool isOfThisAction(uint32_t id) const {
+    return id >= innermost->tally.firstId;
+  }
   bool needsReplacements() const { return isDetailed || recorder; }
   bool isLast(ChangeKind kind, uint32_t id) const;
   void countOnly(ChangeKind kind);

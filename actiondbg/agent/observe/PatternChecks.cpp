@@ -220,17 +220,11 @@ static bool isIncomplete(const Frame &frame) {
 
 std::string ActionVerifier::whyInvalid(Operation *op) {
   std::string why;
-  found = OperationHandle();
-  op->walk([&](Operation *inner) {
-    for (Value operand : inner->getOperands())
-      if (!operand) {
-        why = "an operand of " + inner->getName().getStringRef().str() +
-              " is null";
-        found = OperationHandle(inner);
-      }
-  });
-  if (!why.empty())
-    return why;
+  Operation *broken = nullOperandIn(op);
+  found = OperationHandle(broken);
+  if (broken)
+    return "an operand of " + broken->getName().getStringRef().str() +
+           " is null";
   ScopedDiagnosticHandler listen(op->getContext(), [&](Diagnostic &diagnostic) {
     if (why.empty()) {
       why = diagnostic.str();

@@ -100,7 +100,7 @@ std::string classOf(const void *const *vtable) {
   return StringRef(symbol).starts_with("_ZTV") ? readableName(symbol) : "";
 }
 
-static std::string nameOfFunction(const void *function) {
+std::string nameOfFunction(const void *function) {
   std::string symbol = symbolAt(function);
   std::string name = readableName(symbol);
   return name.empty() ? symbol : name;
@@ -224,9 +224,7 @@ Statistic &Statistics::of(const Frame &frame) {
   case Kind::Fold:
     return *folds.get(frame.nameKey, compute);
   case Kind::Pass:
-    if (StringRef name = frame.pass()->getArgument(); !name.empty())
-      return *passes.get(name, compute);
-    return *passes.get(frame.pass()->getName(), compute);
+    return *passes.get(frame.passName(), compute);
   default:
     if (frame.isGreedyIteration())
       return *others.get(frame.tag(), compute);

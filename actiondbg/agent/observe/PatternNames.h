@@ -26,6 +26,8 @@ struct FoundName {
 
 /// Returns the name of the class with a vtable; empty if there is no symbol.
 std::string classOf(const void *const *vtable);
+/// Returns the name of a function, or else its symbol; empty without a symbol.
+std::string nameOfFunction(const void *function);
 
 /// What a pattern without a debug name is made of: enough to find its name
 /// after its end.
@@ -87,7 +89,6 @@ struct Statistic {
 
 class Statistics {
 public:
-  /// Returns the totals for the name of `frame`.
   Statistic &of(const Frame &frame);
   const TextMap<Statistic> &all() const { return byName; }
 

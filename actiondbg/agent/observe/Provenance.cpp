@@ -66,27 +66,22 @@ void Provenance::settleLatest(Recorder &recorder) {
 // Operands that a pass replaces
 //===----------------------------------------------------------------------===//
 
-bool OperandSnapshot::Known::isAlive() const {
-  return ids.of(op) == id; // another one may have its address
-}
-
 void OperandSnapshot::add(Operation *op) {
   unsigned count = op->getNumOperands();
-  uint32_t id = count ? ids.of(op) : 0;
-  if (!id)
+  if (!count || !ids.of(op))
     return;
-  users.push_back({{op, id}, count, definers.size()});
+  users.push_back({OperationHandle(op), count, definers.size()});
   for (Value value : op->getOperands()) {
-    Operation *definer = value ? value.getDefiningOp() : nullptr;
-    definers.push_back({definer, definer ? ids.of(definer) : 0});
+    definers.push_back(
+        OperationHandle(value ? value.getDefiningOp() : nullptr));
   }
 }
 
 void OperandSnapshot::addAround(Operation *op) {
   Operation *root = scopeOf(op->getParentOp());
-  if (!root || !isIsolated(root) || !roots.try_emplace(root, true).second)
+  if (!root || !isIsolated(root) || !roots.insert(root).second)
     return;
-  std::vector<Operation *> around = {root};
+  std::vector<Operation *> around{root};
   while (!around.empty()) {
     Operation *parent = around.back();
     around.pop_back();
@@ -105,16 +100,17 @@ void OperandSnapshot::addAround(Operation *op) {
 void OperandSnapshot::heirs(
     uint32_t first, function_ref<void(uint32_t, uint32_t)> report) const {
   for (const User &one : users) {
-    if (!one.user.isAlive() || one.user.op->getNumOperands() != one.count)
+    Operation *user = one.op.get();
+    if (!user || user->getNumOperands() != one.count)
       continue;
-    const Known *before = &definers[one.first];
-    for (Value value : one.user.op->getOperands()) {
+    const OperationHandle *before = &definers[one.first];
+    for (Value value : user->getOperands()) {
       Operation *definer = value ? value.getDefiningOp() : nullptr;
-      const Known &old = *before++;
-      if (!definer || !old.id || old.isAlive())
+      const OperationHandle &old = *before++;
+      if (!definer || !old.knownId() || old.get())
         continue;
       if (uint32_t id = ids.of(definer); id >= first)
-        report(id, old.id);
+        report(id, old.knownId());
     }
   }
 }

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "mlir/IR/Operation.h"
+#include "observe/Identity.h"
 
 namespace adbg {
 
@@ -22,13 +22,8 @@ public:
              function_ref<void(uint32_t, uint32_t)> report) const;
 
 private:
-  struct Known {
-    Operation *op;
-    uint32_t id;
-    bool isAlive() const;
-  };
   struct User {
-    Known user;
+    OperationHandle op;
     /// The number of operands, and the place of the first in `definers`.
     unsigned count;
     size_t first;
@@ -36,10 +31,10 @@ private:
 
   void add(Operation *op);
 
-  std::unordered_map<Operation *, bool> roots;
+  std::unordered_set<Operation *> roots;
   std::vector<User> users;
   /// Without an operation for arguments of blocks.
-  std::vector<Known> definers;
+  std::vector<OperationHandle> definers;
 };
 
 class Recorder;

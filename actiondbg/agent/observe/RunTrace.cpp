@@ -110,7 +110,7 @@ bool RunTrace::compareAgain(const Frame &frame) {
 }
 
 void RunTrace::differ(const Frame &frame, const Entry &own, std::string run) {
-  Operation *op = frame.units.empty() ? nullptr : holderOf(frame.units[0]);
+  Operation *op = frame.firstOp();
   found = {frame.ordinal, std::move(run),
            withOperation(adbg::textOf(frame),
                          op ? op->getName().getStringRef() : "", own.id)};

@@ -89,7 +89,7 @@ private:
     return ordinal <= shared->count && isKept(ordinal);
   }
   LLVM_ATTRIBUTE_ALWAYS_INLINE Entry entryOf(const Frame &frame) {
-    Operation *op = frame.units.empty() ? nullptr : holderOf(frame.units[0]);
+    Operation *op = frame.firstOp();
     return {nameOf(frame), op ? nameOf(op) : uint16_t(0),
             op ? ids.of(op) : uint32_t(0)};
   }

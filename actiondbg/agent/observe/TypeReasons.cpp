@@ -117,7 +117,6 @@ void TypeReasons::describe(const TypeConverter &converter, Type type,
 //===----------------------------------------------------------------------===//
 
 static constexpr const char *someSize = "4";
-static constexpr const char *someShape[] = {someSize};
 
 /// Splits a text at the commas that are in no brackets and no string.
 static std::vector<std::string> splitAtCommas(StringRef text) {
@@ -153,10 +152,8 @@ struct Shaped {
   explicit operator bool() const { return !kind.empty(); }
 
   bool has(StringRef mark) const {
-    return std::any_of(sizes.begin(), sizes.end(),
-                       [&](const std::string &size) {
-                         return StringRef(size).contains(mark);
-                       });
+    return std::ranges::any_of(
+        sizes, [&](StringRef size) { return size.contains(mark); });
   }
   /// Whether it is valid with any other shape of fixed sizes.
   bool hasFreeShape() const {
@@ -167,11 +164,6 @@ struct Shaped {
     for (const std::string &size : sizes)
       shape += size + "x";
     return kind + "<" + shape + element + layout + other + ">";
-  }
-  template <typename Change> std::string with(Change change) const {
-    Shaped other = *this;
-    change(other);
-    return other.text();
   }
 };
 } // namespace
@@ -213,10 +205,12 @@ static bool isFloat(StringRef element) {
 static std::vector<SimilarType> similarShaped(const Shaped &type) {
   std::vector<SimilarType> found;
   auto add = [&](const char *how, auto change) {
-    found.push_back({how, type.with(change)});
+    Shaped other = type;
+    change(other);
+    found.push_back({how, other.text()});
   };
-  auto withShape = [](auto first, auto last) {
-    return [=](Shaped &one) { one.sizes.assign(first, last); };
+  auto addOfSize = [&](const char *how, std::string size) {
+    add(how, [&](Shaped &one) { one.sizes = {size}; });
   };
   if (type.kind == "memref" && !type.other.empty())
     add("without a memory space", [](Shaped &one) { one.other.clear(); });
@@ -244,14 +238,13 @@ static std::vector<SimilarType> similarShaped(const Shaped &type) {
   const std::vector<std::string> &sizes = type.sizes;
   if (type.has("?"))
     add("with static sizes", [](Shaped &one) {
-      std::replace(one.sizes.begin(), one.sizes.end(), std::string("?"),
-                   std::string(someSize));
+      std::ranges::replace(one.sizes, std::string("?"), std::string(someSize));
     });
   else if (type.hasFreeShape() && sizes.size() == 1 && sizes[0] != someSize)
-    add("with another size", withShape(someShape, someShape + 1));
+    addOfSize("with another size", someSize);
   if (type.hasFreeShape() && sizes.size() > 1) {
-    add("of rank 1", withShape(sizes.end() - 1, sizes.end()));
-    add("of rank 1, with another size", withShape(someShape, someShape + 1));
+    addOfSize("of rank 1", sizes.back());
+    addOfSize("of rank 1, with another size", someSize);
   }
   for (const char *element : {"i32", "f32"})
     if (element != type.element && isFloat(element) == isFloat(type.element))

@@ -46,13 +46,15 @@ static std::string contentOf(int fd) {
 
 /// The words of the tool's command, each with a null character behind it.
 static const std::string &commandWords() {
-  static const auto *words =
-      new std::string(readFile("/proc/self/cmdline").value_or(""));
-  return *words;
+  static const auto &words =
+      *new std::string(readFile("/proc/self/cmdline").value_or(""));
+  return words;
 }
 
 /// Returns the text of a file that a command names; empty if it is none.
 static std::string contentOf(const std::string &path) {
+  if (path == "-" || path == "<stdin>")
+    return contentOf(STDIN_FILENO);
   // A device or a pipe is not read: its reader would miss what is read here.
   int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   std::string content = contentOf(fd);
@@ -69,9 +71,7 @@ static std::vector<std::string> inputTexts() {
   while (!words.empty()) {
     auto [word, others] = words.split(StringRef("\0", 1));
     words = others;
-    std::string text =
-        word == "-" ? contentOf(STDIN_FILENO) : contentOf(word.str());
-    if (!text.empty())
+    if (std::string text = contentOf(word.str()); !text.empty())
       texts.push_back(std::move(text));
   }
   return texts;
@@ -198,12 +198,9 @@ private:
   }
 
   void read(File &file, const std::string &path) {
-    if (path == "<stdin>") {
-      file.text = contentOf(STDIN_FILENO);
-    } else if (!path.empty() &&
-               commandWords().find(path) != std::string::npos) {
+    if (path == "<stdin>" ||
+        (!path.empty() && commandWords().find(path) != std::string::npos))
       file.text = contentOf(path);
-    }
     // Where the text gives operations locations in itself, these are not where
     // the operations stand.
     if (file.text.empty() || StringRef(file.text).contains("\"" + path + "\":"))
@@ -223,7 +220,6 @@ private:
     return {file.text.data() + offset, end - offset};
   }
 
-  /// Returns the offset of a place in a file.
   static std::optional<size_t> offsetOf(const File &file,
                                         const FilePlace &place) {
     if (!place.line || !place.column || place.line > file.lines.size())

@@ -70,7 +70,6 @@ private:
     return {entry.block, entry.block ? 0 : entry.id, entry.index};
   }
   void add(Entry entry, StringRef name);
-  /// Notes the number of a name.
   void number(StringRef name);
   /// Adds the names of `most` operations at most.
   void addFromSource(Operation *root, size_t most);

@@ -11,6 +11,35 @@ namespace adbg {
 // Names of values
 //===----------------------------------------------------------------------===//
 
+/// Groups the results of an operation. `isPrintable`: the operation is complete
+/// and may be asked for names.
+static std::vector<ResultGroup> resultGroups(Operation *op, bool isPrintable) {
+  std::vector<ResultGroup> groups;
+  unsigned count = op->getNumResults();
+  if (!count)
+    return groups;
+  groups.push_back({0, count, ""});
+  auto names =
+      isPrintable ? dyn_cast<OpAsmOpInterface>(op) : OpAsmOpInterface();
+  if (!names)
+    return groups;
+  names.getAsmResultNames([&](Value value, StringRef name) {
+    unsigned number = cast<OpResult>(value).getResultNumber();
+    if (number == 0)
+      groups.front().hint = name.str();
+    else
+      groups.push_back({number, 0, name.str()});
+  });
+  std::ranges::sort(groups,
+                    [](const ResultGroup &left, const ResultGroup &right) {
+                      return left.first < right.first;
+                    });
+  for (size_t i = 0; i < groups.size(); ++i)
+    groups[i].size =
+        (i + 1 < groups.size() ? groups[i + 1].first : count) - groups[i].first;
+  return groups;
+}
+
 const LinePrinter::Known &LinePrinter::knownOf(Operation *op) {
   auto [entry, isNew] = known.try_emplace(op);
   if (isNew) {
@@ -64,11 +93,6 @@ AsmState &LinePrinter::stateFor(Operation *op, bool isGeneric) {
   return *state;
 }
 
-void LinePrinter::addName(Names &names, Value value, AsmState &state) {
-  if (value)
-    names.try_emplace(nameIn(state, value), value);
-}
-
 std::string LinePrinter::hintOf(BlockArgument argument) {
   Region *region = argument.getOwner()->getParent();
   Operation *parent = region ? region->getParentOp() : nullptr;
@@ -102,15 +126,22 @@ static size_t endOfName(StringRef text, size_t start) {
   return end;
 }
 
+/// Returns the end of a string, of a name of a value, or of another character
+/// at `start`.
+static size_t endOfToken(StringRef text, size_t start) {
+  return text[start] == '"'   ? endOfString(text, start)
+         : text[start] == '%' ? endOfName(text, start)
+                              : start + 1;
+}
+
 static constexpr StringRef skipped = "{...}";
 
-/// Returns the places of regions in a text.
 static std::vector<size_t> placesOfRegions(StringRef text) {
   std::vector<size_t> places;
   for (size_t i = 0; i < text.size();) {
     if (text.substr(i).starts_with(skipped))
       places.push_back(i);
-    i = text[i] == '"' ? endOfString(text, i) : i + 1;
+    i = endOfToken(text, i);
   }
   return places;
 }
@@ -118,9 +149,7 @@ static std::vector<size_t> placesOfRegions(StringRef text) {
 /// Whether a text names a value, with `behind` directly behind the name.
 static bool mentions(StringRef text, StringRef name, StringRef behind = "") {
   for (size_t i = 0; i < text.size();) {
-    size_t end = text[i] == '"'   ? endOfString(text, i)
-                 : text[i] == '%' ? endOfName(text, i)
-                                  : i + 1;
+    size_t end = endOfToken(text, i);
     if (text.slice(i, end) == name && text.substr(end).starts_with(behind))
       return true;
     i = end;
@@ -202,21 +231,13 @@ std::string LinePrinter::markOf(Value value) {
 /// Replaces the names of values by marks.
 std::string LinePrinter::marked(StringRef text, const Names &names) {
   std::string result;
-  for (size_t i = 0; i < text.size();) {
-    size_t end = i + 1;
-    if (text[i] == '"') {
-      end = endOfString(text, i);
-    } else if (text[i] == '%') {
-      end = endOfName(text, i);
-      auto name = names.find(text.slice(i, end));
-      if (name != names.end()) {
-        result += markOf(name->second);
-        i = end;
-        continue;
-      }
-    }
-    result += text.slice(i, end);
-    i = end;
+  for (size_t i = 0, end; i < text.size(); i = end) {
+    end = endOfToken(text, i);
+    auto name = text[i] == '%' ? names.find(text.slice(i, end)) : names.end();
+    if (name != names.end())
+      result += markOf(name->second);
+    else
+      result += text.slice(i, end);
   }
   return result;
 }
@@ -225,26 +246,30 @@ std::string LinePrinter::marked(StringRef text, const Names &names) {
 LinePrinter::Names LinePrinter::namesIn(StringRef text, Operation *op,
                                         AsmState &state) {
   Names names;
-  for (Value operand : op->getOperands())
-    addName(names, operand, state);
-  for (Value result : op->getResults())
-    addName(names, result, state);
+  auto add = [&](Value value) {
+    if (value)
+      names.try_emplace(nameIn(state, value), value);
+  };
+  auto addOf = [&](Operation *op) {
+    for (Value operand : op->getOperands())
+      add(operand);
+    for (Value result : op->getResults())
+      add(result);
+  };
+  addOf(op);
   unsigned filled = 0;
   for (Region &region : op->getRegions()) {
     filled += !region.empty();
     for (Block &block : region)
       for (BlockArgument argument : block.getArguments())
-        addName(names, argument, state);
+        add(argument);
   }
   // A custom form may show the operations of a region itself.
   if (placesOfRegions(text).size() >= filled)
     return names;
   unsigned left = 100;
   op->walk([&](Operation *inner) {
-    for (Value operand : inner->getOperands())
-      addName(names, operand, state);
-    for (Value result : inner->getResults())
-      addName(names, result, state);
+    addOf(inner);
     return --left ? WalkResult::advance() : WalkResult::interrupt();
   });
   return names;
@@ -289,13 +314,7 @@ PrintedOperation LinePrinter::print(Operation *op) {
 }
 
 std::string LinePrinter::label(Block *block) {
-  int64_t number = 0;
-  for (Block &each : *block->getParent()) {
-    if (&each == block)
-      break;
-    ++number;
-  }
-  std::string text = "^bb" + std::to_string(number);
+  std::string text = "^bb" + std::to_string(positionOf(block));
   raw_string_ostream os(text);
   if (block->getNumArguments()) {
     os << "(";

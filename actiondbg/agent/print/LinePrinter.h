@@ -13,6 +13,13 @@
 
 namespace adbg {
 
+/// Results that share a name, `%x#0` and `%x#1`, as MLIR's printer groups them.
+struct ResultGroup {
+  unsigned first, size;
+  /// The name that the operation suggests; empty for a number.
+  std::string hint;
+};
+
 /// A region that an operation prints, and how.
 struct PrintedRegion {
   Region *region;
@@ -57,7 +64,6 @@ private:
   const Known &knownOf(Operation *op);
   OpPrintingFlags flagsFor(bool isGeneric) const;
   AsmState &stateFor(Operation *op, bool isGeneric);
-  void addName(Names &names, Value value, AsmState &state);
   Names namesIn(StringRef text, Operation *op, AsmState &state);
   std::string hintOf(BlockArgument argument);
   std::string markOf(Value value);
@@ -83,7 +89,6 @@ private:
   /// tool numbers all values of the scope for them.
   std::map<std::pair<Operation *, bool>, std::unique_ptr<AsmState>> states;
   std::unordered_map<Operation *, Known> known;
-  /// The result of namedArguments.
   std::map<Block *, std::vector<bool>> named;
   /// The styles of operations with a name, with and without results.
   std::map<std::pair<const void *, bool>, RegionStyle> styles;

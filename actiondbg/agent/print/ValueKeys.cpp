@@ -5,7 +5,6 @@
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Diagnostics.h"
-#include "mlir/IR/OpImplementation.h"
 
 namespace adbg {
 
@@ -18,33 +17,6 @@ bool isPrintable(Operation *op) {
   ScopedDiagnosticHandler quiet(op->getContext(),
                                 [](Diagnostic &) { return success(); });
   return succeeded(op->getName().verifyInvariants(op));
-}
-
-std::vector<ResultGroup> resultGroups(Operation *op, bool isPrintable) {
-  std::vector<ResultGroup> groups;
-  unsigned count = op->getNumResults();
-  if (!count)
-    return groups;
-  groups.push_back({0, count, ""});
-  auto names =
-      isPrintable ? dyn_cast<OpAsmOpInterface>(op) : OpAsmOpInterface();
-  if (!names)
-    return groups;
-  names.getAsmResultNames([&](Value value, StringRef name) {
-    unsigned number = cast<OpResult>(value).getResultNumber();
-    if (number == 0)
-      groups.front().hint = name.str();
-    else
-      groups.push_back({number, 0, name.str()});
-  });
-  std::ranges::sort(groups,
-                    [](const ResultGroup &left, const ResultGroup &right) {
-                      return left.first < right.first;
-                    });
-  for (size_t i = 0; i < groups.size(); ++i)
-    groups[i].size =
-        (i + 1 < groups.size() ? groups[i + 1].first : count) - groups[i].first;
-  return groups;
 }
 
 std::string nameIn(AsmState &state, Value value) {
@@ -64,19 +36,23 @@ std::string keyOf(BlockArgument argument) {
          std::to_string(argument.getArgNumber());
 }
 
-static std::string placeOf(Block *block) {
-  Region *region = block->getParent();
-  if (!region || !region->getParentOp())
-    return "block";
+int64_t positionOf(Block *block) {
   int64_t number = 0;
-  for (Block &each : *region) {
+  for (Block &each : *block->getParent()) {
     if (&each == block)
       break;
     ++number;
   }
+  return number;
+}
+
+static std::string placeOf(Block *block) {
+  Region *region = block->getParent();
+  if (!region || !region->getParentOp())
+    return "block";
   return std::to_string(ids.of(region->getParentOp())) + "/" +
          std::to_string(region->getRegionNumber()) + "/" +
-         std::to_string(number);
+         std::to_string(positionOf(block));
 }
 
 std::string BlockKeys::of(Block *block) {

@@ -12,19 +12,8 @@
 
 namespace adbg {
 
-/// Results that share a name, `%x#0` and `%x#1`, as MLIR's printer groups them.
-struct ResultGroup {
-  unsigned first, size;
-  /// The name that the operation suggests; empty for a number.
-  std::string hint;
-};
-
 /// Whether `op`, without its regions, can be printed in its custom form.
 bool isPrintable(Operation *op);
-
-/// Groups the results of an operation. `isPrintable`: the operation is complete
-/// and may be asked for names.
-std::vector<ResultGroup> resultGroups(Operation *op, bool isPrintable);
 
 /// The keys of blocks: the number of each insertion of a new block, which is
 /// the same in each run and each replay, unlike its address. A block keeps its
@@ -105,6 +94,9 @@ private:
   std::unordered_map<Block *, std::string> keys;
   TextMap<Block *> blocks;
 };
+
+/// Returns the index of a block in its region.
+int64_t positionOf(Block *block);
 
 /// Returns the name of a value in a print; the results of a group share one.
 std::string nameIn(AsmState &state, Value value);

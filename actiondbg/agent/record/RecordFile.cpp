@@ -1,5 +1,6 @@
 #include "record/RecordFile.h"
 #include "observe/Observer.h"
+#include "support/Locations.h"
 #include "support/OwnFiles.h"
 
 #include <sys/file.h>
@@ -18,7 +19,6 @@ struct SectionHeader {
   uint32_t count, bytes, unused;
 };
 
-/// The parts of one chunk and their checksum.
 class ChunkParts {
 public:
   void add(const void *from, size_t many) {
@@ -239,6 +239,21 @@ uint32_t Strings::of(Space space, StringRef text) {
   section.append(text.data(), text.size());
   section.pad(4);
   return last;
+}
+
+LocationRow Strings::rowOf(Location location, uint32_t id, size_t most) {
+  LocationRow row{id, 0, 0, 0, 0};
+  if (std::optional<FilePlace> place = firstPlace(location)) {
+    StringRef name = place->file.getValue();
+    row.file = files.get(name, [&] { return of(Space::File, name); });
+    row.line = place->line;
+    row.column = place->column;
+  }
+  if (!isStrictFileLineColLoc(location) && !isa<UnknownLoc>(location)) {
+    std::string text = printed(location);
+    row.text = of(Space::Location, StringRef(text).take_front(most));
+  }
+  return row;
 }
 
 } // namespace adbg

@@ -8,7 +8,8 @@
 
 #pragma once
 
-#include "support/LLVM.h"
+#include "mlir/IR/Location.h"
+#include "support/Memo.h"
 
 namespace adbg {
 
@@ -251,6 +252,9 @@ class Strings {
 public:
   /// Returns the number of a text; writes the text if it is new.
   uint32_t of(Space space, StringRef text);
+  /// Returns the row of a location, whose texts are written, but for what is
+  /// behind `most` characters.
+  LocationRow rowOf(Location location, uint32_t id, size_t most);
 
   Section section{SectionKind::Strings, 0};
 
@@ -260,6 +264,7 @@ private:
     uint32_t last = 0;
     std::unordered_map<uint64_t, uint32_t> byHash;
   } known[spaces];
+  Memo<uint32_t> files;
 };
 
 } // namespace adbg

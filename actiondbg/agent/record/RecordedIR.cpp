@@ -145,7 +145,7 @@ private:
   uint64_t print(Operation *scope, bool isIncomplete) {
     OpPrintingFlags flags;
     flags.useLocalScope().elideLargeElementsAttrs(most);
-    if (isIncomplete || hasNullOperands(scope))
+    if (isIncomplete || nullOperandIn(scope))
       flags.assumeVerified().printGenericOpForm();
     std::string text;
     raw_string_ostream os(text);
@@ -250,7 +250,7 @@ public:
     if (!action.ids.empty())
       action.ids = {};
     // Another thread may have changed it since this thread last visited it.
-    if (frame.kind == Kind::Pass && !frame.isAdaptor() && frame.op())
+    if (frame.isRealPass() && frame.op())
       recordLines(frame.op(), /*anew=*/!frame.parent);
   }
 
@@ -320,6 +320,15 @@ private:
     return text;
   }
 
+  /// Writes the name of the results from `first` on that share one.
+  static void writeGroup(raw_ostream &os, Operation *op, unsigned first) {
+    StringRef given = givenName(op, first);
+    if (given.empty())
+      os << '@' << ids.of(op);
+    else
+      os << given;
+  }
+
   void writeName(raw_ostream &os, Value value) const {
     if (!value) {
       os << "<null>";
@@ -344,11 +353,7 @@ private:
     unsigned first = result.getResultNumber();
     while (first && givenName(op, first).empty())
       --first;
-    StringRef given = givenName(op, first);
-    if (given.empty())
-      os << '@' << ids.of(op);
-    else
-      os << given;
+    writeGroup(os, op, first);
     if (endOfGroup(op, first) - first > 1)
       os << '#' << result.getResultNumber() - first;
   }
@@ -356,12 +361,7 @@ private:
   void writeResults(raw_ostream &os, Operation *op) const {
     for (unsigned at = 0, end; at < op->getNumResults(); at = end) {
       end = endOfGroup(op, at);
-      StringRef given = givenName(op, at);
-      os << (at ? ", " : "");
-      if (given.empty())
-        os << '@' << ids.of(op);
-      else
-        os << given;
+      writeGroup(os << (at ? ", " : ""), op, at);
       if (end - at > 1)
         os << ':' << end - at;
     }

@@ -16,14 +16,10 @@
 #include "engine/Describe.h"
 #include "engine/Engine.h"
 #include "print/InputNames.h"
-#include "support/Locations.h"
 #include "support/OwnFiles.h"
 
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Pass/Pass.h"
-
-using namespace mlir;
-using llvm::StringRef;
 
 // Some C libraries do not define it.
 #ifndef sigev_notify_thread_id
@@ -147,7 +143,7 @@ bool Recorder::isLarge() const {
 
 uint32_t Recorder::textOfName(const Frame &frame) {
   std::string text;
-  llvm::raw_string_ostream os(text);
+  raw_string_ostream os(text);
   // A pass is recorded with its argument and its name.
   std::string full =
       frame.pass() ? frame.pass()->getName().str() : frame.fullName();
@@ -163,12 +159,8 @@ uint32_t Recorder::nameOfOther(const Frame &frame) {
   if (frame.kind == Kind::Pattern)
     return patternNames.get(foundNameOf(*frame.pattern()).name,
                             [&] { return textOfName(frame); });
-  if (frame.kind == Kind::Pass) {
-    auto compute = [&] { return textOfName(frame); };
-    if (StringRef name = frame.pass()->getArgument(); !name.empty())
-      return passNames.get(name, compute);
-    return passNames.get(frame.pass()->getName(), compute);
-  }
+  if (frame.kind == Kind::Pass)
+    return passNames.get(frame.passName(), [&] { return textOfName(frame); });
   return nameOfText(frame);
 }
 
@@ -183,18 +175,7 @@ uint32_t Recorder::nameOfText(const Frame &frame) {
 }
 
 uint32_t Recorder::writeLocation(Location location) {
-  LocationRow row{++lastLocation, 0, 0, 0, 0};
-  if (std::optional<FilePlace> place = firstPlace(location)) {
-    StringRef name = place->file.getValue();
-    row.file = files.get(name, [&] { return of(Space::File, name); });
-    row.line = place->line;
-    row.column = place->column;
-  }
-  if (!isStrictFileLineColLoc(location) && !isa<UnknownLoc>(location)) {
-    std::string text = printed(location);
-    row.text = of(Space::Location, StringRef(text).take_front(4096));
-  }
-  locations.add(row);
+  locations.add(strings.rowOf(location, ++lastLocation, 4096));
   return lastLocation;
 }
 
@@ -270,7 +251,7 @@ void Recorder::uses(Operation *op, uint32_t id, uint64_t ordinal) {
 }
 
 void Recorder::replacements(const Changed &change) {
-  llvm::ArrayRef<ValueName> by = change.detail.by;
+  ArrayRef<ValueName> by = change.detail.by;
   uint32_t last = 0;
   for (const ValueName &value : by) {
     bool isRecorded = &value == by.begin() && !value.isArgument;
@@ -338,10 +319,6 @@ void Recorder::sleepFor(int64_t nanoseconds) {
   struct timespec time = {0, long(nanoseconds)};
   nanosleep(&time, nullptr);
 }
-
-//===----------------------------------------------------------------------===//
-// Wake-up signals
-//===----------------------------------------------------------------------===//
 
 /// The wake-up signal; 0 if the tool uses all of them.
 static int wakeSignal = 0;
@@ -467,12 +444,16 @@ void Recorder::writeEnd(const char *text) {
   RecordFile::write(header, Part{SectionKind::End, 0, 1, text, strlen(text)});
 }
 
-void Recorder::writeExit(int status) {
-  flushEverywhere();
-  Stages::finish();
+void Recorder::writeExitStatus(int status) {
   char text[64];
   snprintf(text, sizeof(text), "{\"ended\":\"exit\",\"status\":%d}", status);
   writeEnd(text);
+}
+
+void Recorder::writeExit(int status) {
+  flushEverywhere();
+  Stages::finish();
+  writeExitStatus(status);
 }
 
 void Recorder::finish(int status) {
@@ -564,9 +545,7 @@ void Recorder::onEnd(int number, siginfo_t *info, void *context) {
   if (tool.sa_handler != SIG_DFL)
     return tool.sa_handler(number);
   if (isOn()) {
-    char text[64];
-    snprintf(text, sizeof(text), "{\"ended\":\"exit\",\"status\":%d}", -number);
-    writeEnd(text);
+    writeExitStatus(-number);
     RecordFile::end();
   }
   ::signal(number, SIG_DFL);
@@ -651,19 +630,17 @@ bool Recorder::start(const RecordSettings &settings, bool isThreaded) {
 
 RecordSettings
 RecordSettings::read(function_ref<std::string(const char *)> variable) {
-  RecordSettings given;
-  given.path = variable("ACTIONDBG_RECORD");
-  given.upstreamLog = variable("ACTIONDBG_UPSTREAM_LOG");
-  given.ir = variable("ACTIONDBG_RECORD_IR");
-  given.irOf = variable("ACTIONDBG_RECORD_IR_OF");
-  given.events = variable("ACTIONDBG_RECORD_EVENTS");
-  given.lineage = variable("ACTIONDBG_RECORD_LINEAGE");
-  given.checks = variable("ACTIONDBG_RECORD_CHECKS");
-  given.oneThread = variable("ACTIONDBG_RECORD_ONE_THREAD");
-  given.reversed = variable("ACTIONDBG_RECORD_REVERSED");
-  given.skips = variable("ACTIONDBG_RECORD_SKIPS");
-  given.llvm = variable("ACTIONDBG_RECORD_LLVM");
-  return given;
+  return {.path = variable("ACTIONDBG_RECORD"),
+          .upstreamLog = variable("ACTIONDBG_UPSTREAM_LOG"),
+          .ir = variable("ACTIONDBG_RECORD_IR"),
+          .irOf = variable("ACTIONDBG_RECORD_IR_OF"),
+          .events = variable("ACTIONDBG_RECORD_EVENTS"),
+          .lineage = variable("ACTIONDBG_RECORD_LINEAGE"),
+          .checks = variable("ACTIONDBG_RECORD_CHECKS"),
+          .oneThread = variable("ACTIONDBG_RECORD_ONE_THREAD"),
+          .reversed = variable("ACTIONDBG_RECORD_REVERSED"),
+          .skips = variable("ACTIONDBG_RECORD_SKIPS"),
+          .llvm = variable("ACTIONDBG_RECORD_LLVM")};
 }
 
 } // namespace adbg

@@ -113,7 +113,7 @@ struct RecordSettings {
 /// A change, while it happens.
 struct Changed {
   ChangeKind kind;
-  mlir::Operation *op;
+  Operation *op;
   uint32_t id;
   /// The ordinal of the action that makes the change.
   uint64_t ordinal;
@@ -154,8 +154,8 @@ public:
 
   /// Records the beginning of an action. `kind` and `op` are the frame's kind
   /// and the operation of the action, if any.
-  LLVM_ATTRIBUTE_ALWAYS_INLINE void
-  begin(Frame &frame, Kind kind, mlir::Operation *op, NameFacts *folded) {
+  LLVM_ATTRIBUTE_ALWAYS_INLINE void begin(Frame &frame, Kind kind,
+                                          Operation *op, NameFacts *folded) {
     Busy busy(*this);
     if (LLVM_UNLIKELY(kind == Kind::Pass))
       forgetPlaces();
@@ -205,8 +205,7 @@ public:
   }
   /// Records until when an action ran that the tool left without an end.
   void left(const Frame &frame);
-  LLVM_ATTRIBUTE_ALWAYS_INLINE void reason(const Frame &frame,
-                                           llvm::StringRef text) {
+  LLVM_ATTRIBUTE_ALWAYS_INLINE void reason(const Frame &frame, StringRef text) {
     Busy busy(*this);
     text = text.take_front(4096);
     uint32_t number =
@@ -215,8 +214,7 @@ public:
   }
   /// Records a rule that a pattern breaks. `op`: what it is about; null if it
   /// was erased.
-  void finding(const Frame &frame, Rule rule, mlir::Operation *op,
-               llvm::StringRef text);
+  void finding(const Frame &frame, Rule rule, Operation *op, StringRef text);
   // Inlined into its single caller, so that the argument stays in registers.
   LLVM_ATTRIBUTE_ALWAYS_INLINE void change(const Changed &change) {
     Busy busy(*this);
@@ -242,7 +240,7 @@ public:
   /// Records how an operation was made from another.
   void link(LinkKind kind, uint64_t ordinal, uint32_t id, uint32_t from);
   /// Records which operations define the operands of a new one, one link each.
-  void uses(mlir::Operation *op, uint32_t id, uint64_t ordinal);
+  void uses(Operation *op, uint32_t id, uint64_t ordinal);
   /// Records the operations, after the first, by which one is replaced.
   void replacements(const Changed &change);
   /// Whether the lineage of operations is recorded: clones, all replacements,
@@ -274,7 +272,7 @@ public:
     Busy busy(*this);
     context = number;
     contexts.add(ContextRow{static_cast<uint32_t>(firstRow + count), number});
-    if (llvm::StringRef mlir = Contexts::all().mlirOf(number); !mlir.empty())
+    if (StringRef mlir = Contexts::all().mlirOf(number); !mlir.empty())
       of(Space::Context, std::to_string(number) + '\0' + mlir.str());
   }
   /// Invalidates the cached function of each block.
@@ -314,7 +312,7 @@ private:
   bool isLarge() const;
   LLVM_ATTRIBUTE_ALWAYS_INLINE uint32_t nameOf(const Frame &frame, Kind kind) {
     if (LLVM_LIKELY(kind == Kind::Pattern))
-      if (llvm::StringRef name = frame.pattern()->getDebugName();
+      if (StringRef name = frame.pattern()->getDebugName();
           LLVM_LIKELY(!name.empty()))
         return patternNames.get(name, [&] { return textOfName(frame); });
     return nameOfOther(frame);
@@ -329,24 +327,24 @@ private:
   uint32_t nameOfText(const Frame &frame);
   uint32_t textOfName(const Frame &frame);
   /// Returns the id of an operation; describes the operation if it is new.
-  LLVM_ATTRIBUTE_ALWAYS_INLINE uint32_t describe(mlir::Operation *op) {
+  LLVM_ATTRIBUTE_ALWAYS_INLINE uint32_t describe(Operation *op) {
     uint32_t id = ids.ofDescribed(op);
     return LLVM_LIKELY(id) ? id : describeNew(op);
   }
-  uint32_t describeNew(mlir::Operation *op);
+  uint32_t describeNew(Operation *op);
   /// Describes the operation; returns the function that contains it, 0 if there
   /// is none.
-  uint32_t describeAs(mlir::Operation *op, uint32_t id);
-  LLVM_ATTRIBUTE_ALWAYS_INLINE uint32_t locationOf(mlir::Location location) {
+  uint32_t describeAs(Operation *op, uint32_t id);
+  LLVM_ATTRIBUTE_ALWAYS_INLINE uint32_t locationOf(Location location) {
     const void *key = location.getAsOpaquePointer();
     uint32_t number = locationNumbers.find(key);
     if (LLVM_UNLIKELY(!number))
       locationNumbers.set(key, number = writeLocation(location));
     return number;
   }
-  uint32_t writeLocation(mlir::Location location);
-  LLVM_ATTRIBUTE_ALWAYS_INLINE uint32_t functionOf(mlir::Operation *op) {
-    mlir::Block *block = op->getBlock();
+  uint32_t writeLocation(Location location);
+  LLVM_ATTRIBUTE_ALWAYS_INLINE uint32_t functionOf(Operation *op) {
+    Block *block = op->getBlock();
     // An operation with regions may be a function itself.
     if (LLVM_UNLIKELY(!block || mayBeFunction(op)))
       return findFunction(op);
@@ -356,11 +354,9 @@ private:
       known = {block, places, findFunction(op)};
     return known.function;
   }
-  uint32_t findFunction(mlir::Operation *op);
-  uint32_t numberOfSymbol(mlir::Operation *holder);
-  uint32_t of(Space space, llvm::StringRef text) {
-    return strings.of(space, text);
-  }
+  uint32_t findFunction(Operation *op);
+  uint32_t numberOfSymbol(Operation *holder);
+  uint32_t of(Space space, StringRef text) { return strings.of(space, text); }
   void beginSample();
   void endSample(const Frame &frame);
   void enlist();
@@ -383,6 +379,7 @@ private:
   static void handleWakeSignal();
 
   static void writeExit(int status);
+  static void writeExitStatus(int status);
   static void writeEnd(const char *text);
   static void handleEndSignals();
   static void raiseEndSignal();
@@ -432,7 +429,7 @@ private:
   /// that runs began: it is not attributed to actions around it either.
   int64_t irTime = 0;
   std::vector<int64_t> irTimes;
-  Memo<uint32_t> patternNames, passNames, files;
+  Memo<uint32_t> patternNames, passNames;
 
   Strings strings;
   Section locations{SectionKind::Locations, sizeof(LocationRow)},
@@ -452,7 +449,7 @@ private:
   /// The function of a block. Valid until a block is made, moved or erased, or
   /// until a pass begins, which may rename functions.
   struct KnownBlock {
-    mlir::Block *block = nullptr;
+    Block *block = nullptr;
     uint64_t places = 0;
     uint32_t function = 0;
   } knownBlocks[16];

@@ -4,7 +4,6 @@
 #include "print/InputNames.h"
 #include "print/ValueKeys.h"
 #include "support/ExitAtOnce.h"
-#include "support/Locations.h"
 
 #include "mlir/IR/AsmState.h"
 
@@ -59,16 +58,8 @@ uint32_t StageWriter::numberOf(Location location) {
   if (number)
     return number;
   number = numbers.size();
-  LocationRow row{number, 0, 0, 0, 0};
-  if (std::optional<FilePlace> place = firstPlace(location)) {
-    row.file = strings.of(Space::File, place->file.getValue());
-    row.line = place->line;
-    row.column = place->column;
-  }
-  if (!isStrictFileLineColLoc(location) && !isa<UnknownLoc>(location))
-    row.text = strings.of(Space::Location, printed(location));
-  uint32_t written = row.id;
-  locations.add(row);
+  uint32_t written = number;
+  locations.add(strings.rowOf(location, written, StringRef::npos));
   return written;
 }
 

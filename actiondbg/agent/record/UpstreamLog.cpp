@@ -65,7 +65,7 @@ struct Numbering {
 /// that would crash.
 static OpPrintingFlags logFlags(Operation *scope) {
   OpPrintingFlags flags = OpPrintingFlags().skipRegions().useLocalScope();
-  if (hasNullOperands(scope))
+  if (nullOperandIn(scope))
     flags.printGenericOpForm();
   return flags;
 }

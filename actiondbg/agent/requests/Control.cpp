@@ -10,14 +10,12 @@ namespace adbg {
 // resume
 //===----------------------------------------------------------------------===//
 
-static void parseUntil(Fields &fields, Resumption &resumption) {
-  resumption.within = fields.boolean("within", false);
-  resumption.after = fields.boolean("after", false);
-  resumption.own = fields.boolean("own", false);
-  resumption.outcome = fields.inner<OutcomeFilter>("outcome");
-  resumption.after |= resumption.outcome.has_value();
-  resumption.until = Spec::parse(fields);
-  fields.done();
+Until Until::parse(Fields &fields) {
+  return {.spec = Spec::parse(fields),
+          .within = fields.boolean("within", false),
+          .after = fields.boolean("after", false),
+          .outcome = fields.inner<OutcomeFilter>("outcome"),
+          .own = fields.boolean("own", false)};
 }
 
 static Resumption parseResumption(Fields &fields) {
@@ -32,12 +30,7 @@ static Resumption parseResumption(Fields &fields) {
   resumption.count = fields.integerOr("count", 1, 1);
   resumption.event = fields.integerOr("event", 1, 0);
   resumption.keep = fields.integerOr("keep", 0, 0);
-  if (const Object *until = fields.optionalObject("until")) {
-    Fields inner(*until, "until.");
-    parseUntil(inner, resumption);
-    if (!inner.error.empty())
-      fields.fail(inner.error);
-  }
+  resumption.until = fields.inner<Until>("until");
   return resumption;
 }
 
@@ -72,24 +65,10 @@ ADBG_REQUEST("resume", resumeTool, parseResumption(fields))
 // Skips and plans
 //===----------------------------------------------------------------------===//
 
-/// skips/get: the ordinals of the actions that were skipped.
-static Answer getSkips(Engine &engine) {
-  return Object{{"ordinals", Array(engine.skips.skipped())}};
-}
-ADBG_REQUEST("skips/get", getSkips)
-
 static std::vector<uint64_t> ordinals(Fields &fields, StringRef key) {
-  const Array *list = fields.array(key);
-  std::vector<uint64_t> all;
-  for (size_t i = 0; list && i < list->size(); ++i) {
-    int64_t ordinal = (*list)[i].getAsInteger().value_or(0);
-    if (ordinal < 1)
-      fields.fail("an ordinal must be an integer of at least 1");
-    else
-      all.push_back(ordinal);
-  }
+  std::vector<int64_t> all = fields.integers(key);
   std::ranges::sort(all);
-  return all;
+  return {all.begin(), all.end()};
 }
 
 /// skips/set: replaces the actions to skip and the edits of this timeline;
@@ -146,7 +125,7 @@ ADBG_REQUEST("breakpoints/set", setBreakpoints,
 
 /// breakpoints/hits: how often each breakpoint was hit.
 static Answer getHits(Engine &engine) {
-  return Object{{"hits", describeHits(engine.breakpoints.all())}};
+  return Object{{"hits", engine.breakpoints.describe()}};
 }
 ADBG_REQUEST("breakpoints/hits", getHits)
 
@@ -176,11 +155,8 @@ ADBG_REQUEST("log/close", closeLog)
 //===----------------------------------------------------------------------===//
 
 static WantedOperations wantedOperations(Fields &fields) {
-  WantedOperations wanted;
-  wanted.ids = fields.integers("ids");
-  wanted.name = Glob::parse(fields, "glob");
-  wanted.most = fields.integerOr("most", 1, 1000);
-  return wanted;
+  return {fields.integers("ids"), Glob::parse(fields, "glob"),
+          fields.integerOr("most", 1, 1000)};
 }
 
 /// legalizations/open: writes what failed conversions tried into a file.
@@ -194,7 +170,6 @@ static Answer openLegalizations(Engine &engine, const std::string &path,
 ADBG_REQUEST("legalizations/open", openLegalizations, fields.text("path"),
              fields.boolean("reasons", false), wantedOperations(fields))
 
-/// legalizations/close
 static Answer closeLegalizations(Engine &engine) {
   if (!engine.legalizations.file.isOpen())
     return RequestError(NoAnswer, "no legalizations are written");

@@ -16,15 +16,20 @@ namespace adbg {
 
 using FoundUnit = std::variant<IRUnit, RequestError>;
 
+/// Returns the region that a unit is, or is in; null if there is none.
+static Region *regionOf(const IRUnit &unit) {
+  if (auto *region = dyn_cast_if_present<Region *>(unit))
+    return region;
+  if (auto *block = dyn_cast_if_present<Block *>(unit))
+    return block->getParent();
+  Operation *op = holderOf(unit);
+  return op ? op->getParentRegion() : nullptr;
+}
+
 /// Whether values defined in `region` are visible at the cursor.
 static bool isVisible(Region *region, const IRUnit &cursor) {
-  if (auto *own = dyn_cast_if_present<Region *>(cursor))
-    return region->isAncestor(own);
-  if (auto *block = dyn_cast_if_present<Block *>(cursor))
-    return block->getParent() && region->isAncestor(block->getParent());
-  Operation *op = holderOf(cursor);
-  return op && op->getParentRegion() &&
-         region->isAncestor(op->getParentRegion());
+  Region *own = regionOf(cursor);
+  return own && region->isAncestor(own);
 }
 
 /// Finds the value with a name in one naming scope; null if there is none.
@@ -33,11 +38,7 @@ static Value findIn(Operation *scope, const IRUnit &cursor, StringRef name) {
   std::vector<Value> found;
   // SSA names are reused in each region: several values may have this one.
   auto consider = [&](Value value) {
-    std::string text;
-    raw_string_ostream os(text);
-    value.printAsOperand(os, state);
-    StringRef whole(text);
-    if (whole == name || whole.split('#').first == name)
+    if (nameIn(state, value) == name.split('#').first)
       found.push_back(value);
   };
   scope->walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -115,9 +116,7 @@ static FoundUnit findKeys(const IRUnit &cursor, StringRef keys) {
     IRUnit unit = findKey(root, key);
     if (!unit)
       continue;
-    auto *block = dyn_cast_if_present<Block *>(unit);
-    Region *region =
-        block ? block->getParent() : holderOf(unit)->getParentRegion();
+    Region *region = regionOf(unit);
     found.push_back(unit);
     if (region &&
         (holderOf(unit) == holderOf(cursor) || isVisible(region, cursor)))
@@ -167,54 +166,42 @@ static FoundUnit findLocation(const IRUnit &cursor, StringRef path,
 }
 
 //===----------------------------------------------------------------------===//
-// Paths of IR units
+// Around IR units
 //===----------------------------------------------------------------------===//
 
-/// Returns the index of a node in a list. In the middle of a rewrite an
-/// operation's parent block may not contain it: then it has no index, and a
-/// search from the operation would never end.
-template <typename List, typename Node>
-static int64_t positionIn(List &list, Node *node) {
+static IRUnit parentOf(const IRUnit &unit) {
+  if (auto *op = dyn_cast_if_present<Operation *>(unit))
+    return op->getBlock() ? IRUnit(op->getBlock()) : IRUnit();
+  if (auto *block = dyn_cast_if_present<Block *>(unit))
+    return block->getParent() ? IRUnit(block->getParent()) : IRUnit();
+  Operation *holder = holderOf(unit);
+  return holder ? IRUnit(holder) : IRUnit();
+}
+
+/// Returns the index of a unit in its parent; -1 for an operation that its
+/// block does not contain, as in the middle of a rewrite: a search from the
+/// operation would never end.
+static int64_t positionOf(const IRUnit &unit) {
+  if (auto *block = dyn_cast_if_present<Block *>(unit))
+    return positionOf(block);
+  if (auto *region = dyn_cast_if_present<Region *>(unit))
+    return region->getRegionNumber();
   int64_t position = 0;
-  for (Node &one : list) {
-    if (&one == node)
+  for (Operation &each : *cast<Operation *>(unit)->getBlock()) {
+    if (&each == cast<Operation *>(unit))
       return position;
     ++position;
   }
   return -1;
 }
 
-static int64_t positionOf(Operation *op) {
-  return positionIn(*op->getBlock(), op);
-}
-
-static int64_t positionOf(Block *block) {
-  return positionIn(*block->getParent(), block);
-}
-
 Array pathTo(const IRUnit &unit, Operation *root) {
   std::vector<int64_t> path;
-  auto *op = dyn_cast_if_present<Operation *>(unit);
-  auto *block = dyn_cast_if_present<Block *>(unit);
-  auto *region = dyn_cast_if_present<Region *>(unit);
-  if (!op && !block && !region)
-    op = holderOf(unit);
-  while (op != root || block || region) {
-    if (block) {
-      if (!block->getParent())
-        break;
-      path.push_back(positionOf(block));
-      region = std::exchange(block, nullptr)->getParent();
-    } else if (region) {
-      path.push_back(region->getRegionNumber());
-      op = std::exchange(region, nullptr)->getParentOp();
-    } else if (op && op->getBlock()) {
-      path.push_back(positionOf(op));
-      block = std::exchange(op, nullptr)->getBlock();
-    } else {
-      break;
-    }
-  }
+  IRUnit at = unit, parent;
+  if (isa_and_present<Value>(unit))
+    at = IRUnit(holderOf(unit));
+  for (; at != IRUnit(root) && (parent = parentOf(at)); at = parent)
+    path.push_back(positionOf(at));
   std::ranges::reverse(path);
   return Array(path);
 }
@@ -332,15 +319,6 @@ template <typename Range> static IRUnit nth(Range &&range, int64_t index) {
   return IRUnit();
 }
 
-static IRUnit parentOf(const IRUnit &unit) {
-  if (auto *op = dyn_cast_if_present<Operation *>(unit))
-    return op->getBlock() ? IRUnit(op->getBlock()) : IRUnit();
-  if (auto *block = dyn_cast_if_present<Block *>(unit))
-    return block->getParent() ? IRUnit(block->getParent()) : IRUnit();
-  Operation *holder = holderOf(unit);
-  return holder ? IRUnit(holder) : IRUnit();
-}
-
 static IRUnit childOf(const IRUnit &unit, int64_t index) {
   if (auto *op = dyn_cast_if_present<Operation *>(unit))
     return nth(op->getRegions(), index);
@@ -374,31 +352,28 @@ static IRUnit siblingOf(const IRUnit &unit, bool forward) {
   return index < 0 ? IRUnit() : nth(parent->getRegions(), index);
 }
 
-static Answer moveTo(Engine &engine, IRUnit unit, std::string otherwise) {
-  if (!unit)
-    return RequestError(NoSuchUnit, std::move(otherwise));
-  engine.stops.cursor = unit;
-  return describeCursor(engine);
+static FoundUnit foundOr(IRUnit unit, std::string otherwise) {
+  if (unit)
+    return unit;
+  return RequestError(NoSuchUnit, std::move(otherwise));
 }
 
-static Answer moveToSibling(Engine &engine, int64_t count, bool forward) {
-  IRUnit unit = engine.stops.cursor;
+static FoundUnit findSibling(IRUnit unit, int64_t count, bool forward) {
   for (int64_t i = 0; i < count; ++i) {
     unit = siblingOf(unit, forward);
-    if (!unit) {
-      StringRef side = forward ? " after the cursor" : " before the cursor";
-      if (i == 0)
-        return RequestError(NoSuchUnit, "there is no unit" + side);
-      StringRef start = i == 1 ? "there is only 1 unit" : "there are only ";
-      std::string count = i == 1 ? "" : std::to_string(i) + " units";
-      return RequestError(NoSuchUnit, start + count + side);
-    }
+    if (unit)
+      continue;
+    StringRef side = forward ? " after the cursor" : " before the cursor";
+    if (i == 0)
+      return RequestError(NoSuchUnit, "there is no unit" + side);
+    StringRef start = i == 1 ? "there is only 1 unit" : "there are only ";
+    std::string count = i == 1 ? "" : std::to_string(i) + " units";
+    return RequestError(NoSuchUnit, start + count + side);
   }
-  return moveTo(engine, unit, "");
+  return unit;
 }
 
-static Answer moveToContext(Engine &engine, int64_t index) {
-  const Frame *frame = engine.stops.selected;
+static FoundUnit findInContext(const Frame *frame, int64_t index) {
   int64_t size = frame ? frame->units.size() : 0;
   if (index >= size)
     return RequestError(NoSuchUnit, "there is no IR unit " +
@@ -410,16 +385,11 @@ static Answer moveToContext(Engine &engine, int64_t index) {
     return RequestError(UnitErased, "IR unit " + std::to_string(index) + " (" +
                                         erased->name.getStringRef() +
                                         ") is erased");
-  return moveTo(engine, erased ? IRUnit(erased->by) : frame->units[index], "");
+  return erased ? IRUnit(erased->by) : frame->units[index];
 }
 
-static Answer moveToId(Engine &engine, int64_t id) {
-  return moveTo(engine, unitOrNone(ids.find(id)),
-                "there is no operation @" + std::to_string(id) + " now");
-}
-
-static Answer moveToLink(Engine &engine, int64_t index, bool users) {
-  std::vector<Operation *> links = linksOf(engine.stops.cursor, users);
+static FoundUnit findLink(const IRUnit &cursor, int64_t index, bool users) {
+  std::vector<Operation *> links = linksOf(cursor, users);
   int64_t size = links.size();
   const char *what = users ? "users" : "defining operations";
   if (index >= size)
@@ -427,75 +397,71 @@ static Answer moveToLink(Engine &engine, int64_t index, bool users) {
                         "there is no index " + std::to_string(index) +
                             ": the cursor has " + std::to_string(size) + " " +
                             what + ", from 0");
-  return moveTo(engine, IRUnit(links[index]), "");
+  return IRUnit(links[index]);
 }
 
-static Answer moveFound(Engine &engine, FoundUnit found) {
-  if (auto *error = std::get_if<RequestError>(&found))
-    return std::move(*error);
-  return moveTo(engine, std::get<IRUnit>(found), "");
-}
-
-/// Moves that start at the cursor.
-static Answer moveAround(Engine &engine, const MoveCursorArguments &arguments) {
+/// Finds the unit of a move that starts at the cursor.
+static FoundUnit findFrom(const IRUnit &cursor,
+                          const MoveCursorArguments &arguments) {
   const std::string &to = arguments.to;
   if (to == "previous" || to == "next")
-    return moveToSibling(engine, arguments.count, to == "next");
+    return findSibling(cursor, arguments.count, to == "next");
   if (to == "value")
-    return moveFound(engine, findValue(engine.stops.cursor, arguments.name));
+    return findValue(cursor, arguments.name);
   if (to == "keys")
-    return moveFound(engine, findKeys(engine.stops.cursor, arguments.name));
+    return findKeys(cursor, arguments.name);
   if (to == "symbol")
-    return moveFound(engine, findSymbol(engine.stops.cursor, arguments.name));
+    return findSymbol(cursor, arguments.name);
   if (to == "location")
-    return moveFound(engine, findLocation(engine.stops.cursor, arguments.path,
-                                          arguments.line, arguments.column));
+    return findLocation(cursor, arguments.path, arguments.line,
+                        arguments.column);
   if (to == "parent")
-    return moveTo(engine, parentOf(engine.stops.cursor),
-                  "the cursor has no parent");
+    return foundOr(parentOf(cursor), "the cursor has no parent");
   if (to == "child")
-    return moveTo(engine, childOf(engine.stops.cursor, arguments.index),
-                  "the cursor has no child " + std::to_string(arguments.index) +
-                      "; children count from 0");
-  Operation *op = holderOf(engine.stops.cursor);
+    return foundOr(childOf(cursor, arguments.index),
+                   "the cursor has no child " +
+                       std::to_string(arguments.index) +
+                       "; children count from 0");
   if (to == "module")
-    return moveTo(engine, unitOrNone(rootOf(op)),
-                  "the cursor is not in a module");
+    return foundOr(unitOrNone(rootOf(holderOf(cursor))),
+                   "the cursor is not in a module");
   if (to == "function")
-    return moveTo(engine, unitOrNone(functionAround(op)),
-                  "the cursor is not in a function");
-  return moveToLink(engine, arguments.index, to == "user");
+    return foundOr(unitOrNone(functionAround(holderOf(cursor))),
+                   "the cursor is not in a function");
+  if (to == "def" || to == "user")
+    return findLink(cursor, arguments.index, to == "user");
+  return cursor; // of the action
+}
+
+static FoundUnit find(Engine &engine, const MoveCursorArguments &arguments) {
+  StopLoop &stops = engine.stops;
+  if (!stops.selected && !stops.cursor)
+    return noIR(engine);
+  if (arguments.to == "context")
+    return findInContext(stops.selected, arguments.index);
+  if (arguments.to == "id")
+    return foundOr(unitOrNone(ids.find(arguments.index)),
+                   noOperation(arguments.index).message);
+  if (arguments.to == "action")
+    stops.resetCursor();
+  if (!stops.cursor)
+    return noCursor(engine);
+  return findFrom(stops.cursor, arguments);
 }
 
 /// cursor/move: moves the cursor to another IR unit.
 static Answer moveCursor(Engine &engine, const MoveCursorArguments &arguments) {
-  if (!engine.stops.selected && !engine.stops.cursor)
-    return noIR(engine);
-  if (arguments.to == "context")
-    return moveToContext(engine, arguments.index);
-  if (arguments.to == "id")
-    return moveToId(engine, arguments.index);
-  if (arguments.to == "action")
-    engine.stops.resetCursor();
-  if (!engine.stops.cursor)
-    return noCursor(engine);
-  if (arguments.to == "action")
-    return describeCursor(engine);
-  return moveAround(engine, arguments);
+  FoundUnit found = find(engine, arguments);
+  if (auto *error = std::get_if<RequestError>(&found))
+    return std::move(*error);
+  engine.stops.cursor = std::get<IRUnit>(found);
+  return describeCursor(engine);
 }
 ADBG_IR_REQUEST("cursor/move", moveCursor, MoveCursorArguments(fields))
 
 //===----------------------------------------------------------------------===//
 // Counting
 //===----------------------------------------------------------------------===//
-
-static std::optional<Glob> requiredGlob(Fields &fields) {
-  std::string text = fields.text("glob"), error;
-  std::optional<Glob> glob = Glob::create(text, error);
-  if (!glob)
-    fields.fail(error);
-  return glob;
-}
 
 /// count: the number of operations whose name matches a glob.
 static Answer countMatching(Engine &engine, std::optional<Glob> glob,
@@ -513,7 +479,8 @@ static Answer countMatching(Engine &engine, std::optional<Glob> glob,
   });
   return Object{{"count", count}};
 }
-ADBG_IR_REQUEST("count", countMatching, requiredGlob(fields),
+ADBG_IR_REQUEST("count", countMatching,
+                Glob::create(fields.text("glob"), fields),
                 fields.boolean("function", false))
 
 } // namespace adbg

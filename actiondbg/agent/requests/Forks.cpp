@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "engine/Describe.h"
 #include "engine/Engine.h"
 #include "interpose/SeenPrograms.h"
 #include "requests/Request.h"
@@ -109,7 +110,6 @@ static Answer recordStage(Engine &engine) {
 }
 ADBG_REQUEST("recording/stage", recordStage)
 
-/// recording/close
 static Answer closeRecording(Engine &) {
   if (!Recorder::isOn())
     return RequestError(NoAnswer, "nothing is recorded");
@@ -190,8 +190,12 @@ static Object census(const Engine &engine, const TextMap<int64_t> &operations) {
               [](const SkipRule &rule) { return rule.uses; });
   Array benefits;
   if (engine.alternative)
-    benefits = engine.alternative->describeUse();
-  return Object{{"operations", asObject(operations)},
+    benefits = Array(engine.alternative->benefits,
+                     [](const BenefitChange &one) { return one.isUsed; });
+  Object counts;
+  for (const auto &[name, count] : operations)
+    counts[name] = count;
+  return Object{{"operations", std::move(counts)},
                 {"applied", int64_t(engine.applied)},
                 {"rules", std::move(rules)},
                 {"benefits", std::move(benefits)}};
@@ -204,7 +208,7 @@ void finishAlternative(Engine &engine) {
   raw_fd_ostream os(engine.alternative->report, error);
   engine.alternative->report.clear();
   if (!error)
-    os << Json(census(engine, engine.alternative->finalOperations()));
+    os << Json(census(engine, engine.alternative->operations));
 }
 
 /// census: the operations of the IR by name, and the patterns applied so far.
@@ -310,10 +314,6 @@ template <class Member> static size_t indexOf(Member member) {
   return (words[0] - 1) / sizeof(void *);
 }
 
-//===----------------------------------------------------------------------===//
-// Patterns
-//===----------------------------------------------------------------------===//
-
 /// Whether a function belongs to one of MLIR's classes that patterns derive
 /// from, and which only forward the call.
 static bool isForwarding(StringRef name) {
@@ -349,12 +349,8 @@ static Functions functionsOf(const Pattern &pattern) {
   return own.empty() ? all : own;
 }
 
-//===----------------------------------------------------------------------===//
-// Passes and folds
-//===----------------------------------------------------------------------===//
-
 Functions functionsOf(const Frame &frame) {
-  if (frame.kind == Kind::Pass && !frame.isAdaptor())
+  if (frame.isRealPass())
     return {tableOf(frame.pass())[indexOf(&Pass::runOnOperation)]};
   if (frame.kind == Kind::Pattern)
     return functionsOf(*frame.pattern());
@@ -375,11 +371,8 @@ static bool sendOutput(const std::string &path) {
 }
 
 static Object describeFunction(const void *function) {
-  std::string symbol = symbolAt(function);
-  std::string name = readableName(symbol);
   return Object{{"address", int64_t(reinterpret_cast<intptr_t>(function))},
-                {"name", symbol.empty() ? Json(nullptr)
-                                        : Json(name.empty() ? symbol : name)},
+                {"name", textOrNull(nameOfFunction(function))},
                 {"place", Place::of(function).offsetOf(function)}};
 }
 

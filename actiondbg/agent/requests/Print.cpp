@@ -17,7 +17,7 @@
 
 namespace adbg {
 
-bool hasNullOperands(Operation *op) {
+Operation *nullOperandIn(Operation *op) {
   return firstIn(op, [](Operation *inner) {
     return llvm::is_contained(inner->getOperands(), Value());
   });
@@ -28,7 +28,20 @@ struct PrintArguments {
   int64_t id;
   bool generic, locations, skipRegions, mark;
   int64_t elide;
-  explicit PrintArguments(Fields &fields);
+  explicit PrintArguments(Fields &fields)
+      : what(fields.text("what")), path(fields.text("path")),
+        names(fields.textOr("names", "")), order(fields.textOr("order", "")),
+        id(fields.integerOr("id", 1, 0)),
+        generic(fields.boolean("generic", false)),
+        locations(fields.boolean("locations", false)),
+        skipRegions(fields.boolean("skipRegions", false)),
+        mark(fields.boolean("mark", false)),
+        elide(fields.integerOr("elide", 0, -1)) {
+    static constexpr StringRef whats[] = {"cursor", "action", "function",
+                                          "module", "operation"};
+    if (!llvm::is_contained(whats, what))
+      fields.fail("there is no IR '" + what + "' to print");
+  }
 };
 
 static OpPrintingFlags flagsOf(const PrintArguments &arguments, Operation *root,
@@ -40,7 +53,7 @@ static OpPrintingFlags flagsOf(const PrintArguments &arguments, Operation *root,
     flags.skipRegions();
   if (arguments.elide >= 0)
     flags.elideLargeElementsAttrs(arguments.elide);
-  if (hasNullOperands(root)) {
+  if (nullOperandIn(root)) {
     // The search for aliases would dereference the types of null operands.
     flags.assumeVerified().useLocalScope();
     generic = true;
@@ -191,21 +204,6 @@ static Answer printTo(Engine &engine, const PrintArguments &arguments,
   return result;
 }
 
-PrintArguments::PrintArguments(Fields &fields)
-    : what(fields.text("what")), path(fields.text("path")),
-      names(fields.textOr("names", "")), order(fields.textOr("order", "")),
-      id(fields.integerOr("id", 1, 0)),
-      generic(fields.boolean("generic", false)),
-      locations(fields.boolean("locations", false)),
-      skipRegions(fields.boolean("skipRegions", false)),
-      mark(fields.boolean("mark", false)),
-      elide(fields.integerOr("elide", 0, -1)) {
-  static constexpr StringRef whats[] = {"cursor", "action", "function",
-                                        "module", "operation"};
-  if (!llvm::is_contained(whats, what))
-    fields.fail("there is no IR '" + what + "' to print");
-}
-
 /// print: prints IR into a file.
 static Answer printIR(Engine &engine, const PrintArguments &arguments) {
   bool needsCursor = arguments.what != "operation";
@@ -244,10 +242,11 @@ struct LinePlace {
   unsigned part = 0;
   Block *label = nullptr;
 
+  LinePlace() = default;
+  LinePlace(Operation *op, unsigned part = 0) : op(op), part(part) {}
+  LinePlace(Block *label) : label(label) {}
   explicit operator bool() const { return op || label; }
-  bool operator==(const LinePlace &other) const {
-    return op == other.op && part == other.part && label == other.label;
-  }
+  bool operator==(const LinePlace &other) const = default;
 };
 
 /// Walks the lines of printed IR in both directions and prints only those that
@@ -264,36 +263,30 @@ public:
     auto *block = dyn_cast_if_present<Block *>(unit);
     // From the outside in: what is in a region that is not printed is not
     // either.
-    std::vector<Operation *> around;
+    std::vector<Operation *> nested;
     for (Operation *each = op; each; each = each->getParentOp())
-      around.push_back(each);
+      nested.push_back(each);
     Operation *shown = nullptr;
-    std::ranges::reverse(around);
-    for (Operation *each : around) {
+    std::ranges::reverse(nested);
+    for (Operation *each : nested) {
       if (!isShown(each))
         break;
       shown = each;
     }
-    unsigned index;
-    if (block && shown == op && regionAround(op, block->getParent(), index) &&
-        hasLabel(block))
-      return {nullptr, 0, block};
-    return {shown, 0, nullptr};
+    return block && shown == op && around(block->getParent()) && hasLabel(block)
+               ? LinePlace(block)
+               : LinePlace(shown);
   }
 
   LinePlace next(LinePlace place) {
-    if (place.label) {
-      Block *block = place.label;
-      return block->empty() || isElided(&block->front())
-                 ? after(block)
-                 : LinePlace{&block->front(), 0, nullptr};
-    }
+    if (place.label)
+      return firstIn(place.label);
     if (!place.op)
       return {};
     const PrintedOperation &text = printed(place.op);
     if (place.part + 1 < text.parts.size()) {
       Region *region = text.regions[place.part].region;
-      return region->empty() ? LinePlace{place.op, place.part + 1, nullptr}
+      return region->empty() ? LinePlace(place.op, place.part + 1)
                              : firstOf(&region->front());
     }
     Block *block = place.op->getBlock();
@@ -301,7 +294,7 @@ public:
       return {};
     Operation *next = place.op->getNextNode();
     if (next && !isElided(next))
-      return {next, 0, nullptr};
+      return next;
     return block->getParentOp() ? after(block) : LinePlace();
   }
 
@@ -312,7 +305,7 @@ public:
       return {};
     if (place.part > 0) {
       Region *region = printed(place.op).regions[place.part - 1].region;
-      return region->empty() ? LinePlace{place.op, place.part - 1, nullptr}
+      return region->empty() ? LinePlace(place.op, place.part - 1)
                              : lastOf(&region->back());
     }
     Block *block = place.op->getBlock();
@@ -320,7 +313,7 @@ public:
       return {};
     if (Operation *previous = place.op->getPrevNode())
       return lastOf(previous);
-    return hasLabel(block) ? LinePlace{nullptr, 0, block} : before(block);
+    return hasLabel(block) ? LinePlace(block) : before(block);
   }
   unsigned partsOf(Operation *op) { return printed(op).parts.size(); }
 
@@ -345,25 +338,21 @@ private:
     return entry->second;
   }
 
-  /// Returns how `parent` prints a region, and the region's number among those
-  /// it prints; null if it does not print it.
-  const PrintedRegion *regionAround(Operation *parent, Region *region,
-                                    unsigned &index) {
-    index = 0;
-    for (const PrintedRegion &one : printed(parent).regions) {
-      if (one.region == region)
-        return &one;
-      ++index;
-    }
+  /// Returns how the operation around a region prints it; null if it does not,
+  /// or there is none.
+  const PrintedRegion *around(Region *region) {
+    Operation *parent = region ? region->getParentOp() : nullptr;
+    if (parent)
+      for (const PrintedRegion &one : printed(parent).regions)
+        if (one.region == region)
+          return &one;
     return nullptr;
   }
 
   bool isShown(Operation *op) {
     Region *region = op->getParentRegion();
-    if (!region || !region->getParentOp())
-      return true;
-    unsigned index;
-    return regionAround(region->getParentOp(), region, index) && !isElided(op);
+    return !region || !region->getParentOp() ||
+           (around(region) && !isElided(op));
   }
 
   /// Whether an implicit terminator is left out: in the first block of a
@@ -373,31 +362,31 @@ private:
     if (!region || !region->getParentOp() || op->getNextNode() ||
         !op->getBlock()->isEntryBlock() || !isTerminator(op))
       return false;
-    unsigned index;
-    const PrintedRegion *around =
-        regionAround(region->getParentOp(), region, index);
-    return around && !around->hasTerminators;
+    const PrintedRegion *printed = around(region);
+    return printed && !printed->hasTerminators;
   }
 
   bool hasLabel(Block *block) {
     if (!block->isEntryBlock())
       return true;
-    unsigned index;
-    const PrintedRegion *around =
-        regionAround(block->getParentOp(), block->getParent(), index);
-    return around && ((around->hasEntryArguments && block->getNumArguments()) ||
-                      (around->hasEmptyBlock && block->empty()));
+    const PrintedRegion *printed = around(block->getParent());
+    return printed &&
+           ((printed->hasEntryArguments && block->getNumArguments()) ||
+            (printed->hasEmptyBlock && block->empty()));
   }
 
   LinePlace firstOf(Block *block) {
-    if (hasLabel(block))
-      return {nullptr, 0, block};
-    if (block->empty() || isElided(&block->front()))
-      return after(block);
-    return {&block->front(), 0, nullptr};
+    return hasLabel(block) ? LinePlace(block) : firstIn(block);
   }
 
-  LinePlace lastOf(Operation *op) { return {op, partsOf(op) - 1, nullptr}; }
+  /// The line of the first operation of a block.
+  LinePlace firstIn(Block *block) {
+    return block->empty() || isElided(&block->front())
+               ? after(block)
+               : LinePlace(&block->front());
+  }
+
+  LinePlace lastOf(Operation *op) { return {op, partsOf(op) - 1}; }
 
   LinePlace lastOf(Block *block) {
     Operation *last = block->empty() ? nullptr : &block->back();
@@ -405,34 +394,32 @@ private:
       last = last->getPrevNode();
     if (last)
       return lastOf(last);
-    return hasLabel(block) ? LinePlace{nullptr, 0, block} : before(block);
+    return hasLabel(block) ? LinePlace(block) : before(block);
   }
 
   /// The line after the last one of a block.
   LinePlace after(Block *block) {
-    if (Block *next = block->getNextNode())
-      return firstOf(next);
-    unsigned index;
-    Operation *parent = block->getParentOp();
-    if (!regionAround(parent, block->getParent(), index))
-      return {};
-    return {parent, index + 1, nullptr};
+    Block *next = block->getNextNode();
+    return next ? firstOf(next) : partBeside(block->getParent(), 1);
   }
 
   /// The line before the first one of a block.
   LinePlace before(Block *block) {
-    if (Block *previous = block->getPrevNode())
-      return lastOf(previous);
-    unsigned index;
-    Operation *parent = block->getParentOp();
-    if (!regionAround(parent, block->getParent(), index))
+    Block *previous = block->getPrevNode();
+    return previous ? lastOf(previous) : partBeside(block->getParent(), 0);
+  }
+
+  /// The part before a region of an operation, or behind it.
+  LinePlace partBeside(Region *region, unsigned behind) {
+    const PrintedRegion *one = around(region);
+    if (!one)
       return {};
-    return {parent, index, nullptr};
+    Operation *parent = region->getParentOp();
+    return {parent, unsigned(one - printed(parent).regions.data()) + behind};
   }
 
   int64_t depthOf(const LinePlace &place) {
     int64_t depth = 0;
-    unsigned index;
     Region *region =
         place.label ? place.label->getParent() : place.op->getParentRegion();
     if (place.label) // as its operation
@@ -442,9 +429,8 @@ private:
     for (; region && region->getParentOp();
          region = region->getParentRegion()) {
       ++depth;
-      if (const PrintedRegion *around =
-              regionAround(region->getParentOp(), region, index))
-        depth += around->indent;
+      if (const PrintedRegion *one = around(region))
+        depth += one->indent;
     }
     return depth;
   }
@@ -476,9 +462,9 @@ static Array definitionsOf(IRLines &lines, const LinePlace &current,
   for (Value operand : current.op->getOperands()) {
     Operation *op = operand ? operand.getDefiningOp() : nullptr;
     if (!op || !described.insert(op).second ||
-        llvm::is_contained(shown, LinePlace{op, 0, nullptr}))
+        llvm::is_contained(shown, LinePlace(op)))
       continue;
-    all.push_back(lines.describe({op, 0, nullptr}));
+    all.push_back(lines.describe(op));
   }
   return all;
 }
@@ -517,7 +503,7 @@ static Answer describeExcerpt(const ExcerptArguments &arguments,
                                     : Array()}};
 }
 
-static RequestError noOperation(int64_t id) {
+RequestError noOperation(int64_t id) {
   return RequestError(NoSuchUnit,
                       "there is no operation @" + std::to_string(id) + " now");
 }

@@ -64,6 +64,7 @@ Array pathTo(const IRUnit &unit, Operation *root);
 RequestError notWritten(const std::string &path, std::error_code error);
 /// Why there is no IR at this stop.
 RequestError noIR(const Engine &engine);
+RequestError noOperation(int64_t id);
 /// Writes the census of the final IR, if this fork is to.
 void finishAlternative(Engine &engine);
 

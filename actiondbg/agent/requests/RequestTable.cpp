@@ -118,7 +118,6 @@ std::optional<Json> answerLine(Engine &engine, StringRef line) {
 /// Whether this process is such a fork, which needs no fork of its own.
 static bool isInFork = false;
 
-/// Sends the answer of the forked child to its parent.
 static void sendToParent(int fd, Answer answer) {
   raw_fd_ostream os(fd, /*shouldClose=*/true);
   if (auto *error = std::get_if<RequestError>(&answer))

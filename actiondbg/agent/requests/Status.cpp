@@ -49,22 +49,15 @@ static void addKeys(const TextMap<uint64_t> &map, Names &names) {
     names.insert(name);
 }
 
-static void addOperations(const Engine &engine, Names &names) {
-  Operation *op = engine.stops.selected ? engine.stops.selected->op() : nullptr;
-  if (!op)
-    return;
+static void addOperations(Operation *op, Names &names) {
   for (RegisteredOperationName name :
        op->getContext()->getRegisteredOperations())
     names.insert(name.getStringRef().str());
 }
 
 /// Adds the functions of the module that is there now.
-static void addFunctions(const Engine &engine, Names &names) {
-  Operation *root =
-      engine.stops.selected ? engine.stops.selected->op() : nullptr;
-  if (!root)
-    return;
-  rootOf(root)->walk<WalkOrder::PreOrder>([&](Operation *op) {
+static void addFunctions(Operation *op, Names &names) {
+  rootOf(op)->walk<WalkOrder::PreOrder>([&](Operation *op) {
     StringRef name = mayBeFunction(op) ? symbolName(op) : "";
     if (name.empty())
       return isSymbolTable(op) ? WalkResult::advance() : WalkResult::skip();
@@ -77,6 +70,7 @@ static void addFunctions(const Engine &engine, Names &names) {
 /// breakpoints.
 static Answer getNames(Engine &engine, NameKind kind) {
   Names names;
+  Operation *op = engine.stops.selected ? engine.stops.selected->op() : nullptr;
   switch (kind) {
   case NameKind::Tag:
     addKeys(engine.knownNames.tags, names);
@@ -90,10 +84,12 @@ static Answer getNames(Engine &engine, NameKind kind) {
     addKeys(engine.knownNames.passes, names);
     break;
   case NameKind::Operation:
-    addOperations(engine, names);
+    if (op)
+      addOperations(op, names);
     break;
   case NameKind::Function:
-    addFunctions(engine, names);
+    if (op)
+      addFunctions(op, names);
     break;
   }
   return Object{{"names", Array(names)}};
@@ -108,20 +104,19 @@ ADBG_REQUEST("names", getNames,
 
 /// statistics: counts and time by tag and name.
 static Answer getStatistics(Engine &engine) {
-  Array rows;
-  for (const auto &entry : engine.observer.statistics.all()) {
+  Array rows(engine.observer.statistics.all(), [&](const auto &entry) {
     const Statistic &one = entry.second;
-    rows.push_back(
-        Object{{"tag", one.tag},
-               {"name", one.name},
-               {"attempts", int64_t(one.succeeded + one.failed + one.skipped)},
-               {"succeeded", int64_t(one.succeeded)},
-               {"unchanged", int64_t(one.unchanged)},
-               {"failed", int64_t(one.failed)},
-               {"skipped", int64_t(one.skipped)},
-               {"changes", int64_t(one.changes)},
-               {"seconds", engine.observer.secondsOf(one.ticks)}});
-  }
+    return Object{
+        {"tag", one.tag},
+        {"name", one.name},
+        {"attempts", int64_t(one.succeeded + one.failed + one.skipped)},
+        {"succeeded", int64_t(one.succeeded)},
+        {"unchanged", int64_t(one.unchanged)},
+        {"failed", int64_t(one.failed)},
+        {"skipped", int64_t(one.skipped)},
+        {"changes", int64_t(one.changes)},
+        {"seconds", engine.observer.secondsOf(one.ticks)}};
+  });
   return Object{{"rows", std::move(rows)},
                 {"uncounted", int64_t(engine.observer.uncounted)}};
 }

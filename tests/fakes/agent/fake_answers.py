@@ -157,9 +157,6 @@ class Answers:
         self._verify = params.get("verifyEachAction", self._verify)
         return {}
 
-    def _skips_get(self, _: dict[str, Any]) -> dict[str, Any]:
-        return {"ordinals": self._skips}
-
     def _skips_set(self, params: dict[str, Any]) -> dict[str, Any]:
         self._to_skip = params["ordinals"]
         assert set(params) == {"ordinals", "rules", "applied", "edits"}

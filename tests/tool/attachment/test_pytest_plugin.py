@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import FOLDS
+from tests.elements import some
 from tests.fakes.small_disk import small_disk
 from tests.tool.attachment.conftest import COMPILE
 
@@ -136,7 +137,7 @@ def test_a_syntax_error_is_shown_at_the_line_of_the_test(run_test: RunTest) -> N
         for words, message in SYNTAX_ERRORS
     ]
     messages = run_test.each_fails([body for body, _ in cases])
-    for (body, message), lines in zip(cases, messages, strict=True):
+    for (body, message), lines in zip(some(cases), messages, strict=True):
         assert lines[0].startswith("actiondbg.errors.UsageError: "), body
         assert message in "\n".join(lines), body
         assert len(lines) <= 4, body

@@ -137,7 +137,7 @@ def test_a_syntax_error_is_shown_at_the_line_of_the_test(run_test: RunTest) -> N
         for words, message in SYNTAX_ERRORS
     ]
     messages = run_test.each_fails([body for body, _ in cases])
-    for (body, message), lines in zip(some(cases), messages, strict=True):
+    for (body, message), lines in some(zip(cases, messages, strict=True)):
         assert lines[0].startswith("actiondbg.errors.UsageError: "), body
         assert message in "\n".join(lines), body
         assert len(lines) <= 4, body

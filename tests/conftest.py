@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import fnmatch
+import gc
 import os
 import shutil
 import signal
@@ -40,7 +41,7 @@ configuration.set_hypothesis_home_dir(ROOT / ".hypothesis")
 
 DEBIAN = Path("/usr/lib/llvm-22/bin")
 # BUILDS of a module whose subject is what the library makes of the agent's answers, whatever the
-# build: scripts/test --builds runs the second one.
+# build: scripts/test --builds runs the second one. A single test has the marker library.
 LIBRARY = ("pypi", pytest.param("debian", marks=pytest.mark.second_build))
 PYPI = Path(sys.prefix) / "lib" / f"python3.{sys.version_info.minor}" / "site-packages/mlir/bin"
 
@@ -107,6 +108,17 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect no garbage while tests are collected, which is none, nor look at it again later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark each test by its folder: unit, tool, terminal or browser."""
     for item in items:
@@ -149,6 +161,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "mlir_opt" in metafunc.fixturenames:
         module = cast(object, metafunc.module)  # pyright: ignore[reportUnknownMemberType]
         builds: tuple[Any, ...] = getattr(module, "BUILDS", ("pypi", "debian"))
+        if metafunc.definition.get_closest_marker("library"):
+            builds = LIBRARY
         metafunc.parametrize("mlir_opt", builds, indirect=True)
 
 

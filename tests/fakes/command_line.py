@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -19,18 +19,30 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def run(
-    *words: object, stdin: str = "", cwd: Path | None = None
+    *words: object,
+    stdin: str = "",
+    cwd: str | Path | None = None,
+    env: Mapping[str, str] | None = None,
+    check: bool = False,
 ) -> subprocess.CompletedProcess[str]:
     """Run the command line in this process, as subprocess.run does in one of its own.
 
-    What it starts writes to the same streams. It must not need its own environment, signals or
-    exit.
+    What it starts writes to the same streams. It must not need signals or an exit of
+    its own.
+
+    Args:
+        words: of the command line, after the name of the program.
+        stdin: the text of the standard input.
+        cwd: the working directory.
+        env: the environment; variables that are read when a process starts do nothing.
+        check: whether an exit code other than 0 is an error.
     """
     given = [str(word) for word in words]
     with contextlib.ExitStack() as stack:
         files = [stack.enter_context(tempfile.TemporaryFile("w+")) for _ in _STREAMS]
         files[0].write(stdin)
         files[0].seek(0)
+        stack.enter_context(_environment(env))
         with contextlib.chdir(cwd or Path.cwd()), _standard_streams(files), _signals():
             try:
                 code: object = cli.main(given)
@@ -39,7 +51,26 @@ def run(
         for file in files[1:]:
             file.seek(0)
         assert isinstance(code, int)
-        return subprocess.CompletedProcess(given, code, files[1].read(), files[2].read())
+        done = subprocess.CompletedProcess(given, code, files[1].read(), files[2].read())
+    if check and code:
+        raise AssertionError(f"{' '.join(given)} failed with {code}:\n{done.stdout}{done.stderr}")
+    return done
+
+
+@contextlib.contextmanager
+def _environment(env: Mapping[str, str] | None) -> Generator[None]:
+    """Put an environment in the place of ours; keep ours where there is none."""
+    if env is None:
+        yield
+        return
+    ours = dict(os.environ)
+    try:
+        os.environ.clear()
+        os.environ.update(env)
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(ours)
 
 
 @contextlib.contextmanager

@@ -1,9 +1,9 @@
 // Writes to the file $WATCH_FILE what the agent allocates of the tool's
 // allocator.
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <execinfo.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,32 +25,78 @@ static void note(const char *line) {
   close(fd);
 }
 
-static int isOf(const Dl_info *info, const char *name) {
-  const char *slash = strrchr(info->dli_fname, '/');
-  return strncmp(slash ? slash + 1 : info->dli_fname, name, strlen(name)) == 0;
+// Parts of the process: of the agent, or of libraries of C and C++.
+static struct Part {
+  uintptr_t begin, end;
+  int isAgent;
+} parts[64];
+static int partCount;
+// There is no agent in the process, such as that of the recording.
+static int isOff;
+
+static int isOf(const char *name, const char *start) {
+  return strncmp(name, start, strlen(start)) == 0;
 }
 
-// Finds the nearest caller that is no library of C or C++.
-static void look(size_t size) {
-  if (isInside)
-    return;
-  isInside = 1;
-  void *frames[12];
-  int count = backtrace(frames, 12);
-  Dl_info info;
-  for (int at = 1; at < count && dladdr(frames[at], &info) && info.dli_fname;
-       ++at) {
-    if (isOf(&info, "libc.") || isOf(&info, "libstdc++.") ||
-        isOf(&info, "ld-") || isOf(&info, "watching_allocator."))
+static void readParts(void) {
+  FILE *maps = fopen("/proc/self/maps", "r");
+  if (!maps)
+    abort();
+  static char line[4096];
+  int hasAgent = 0;
+  while (fgets(line, sizeof(line), maps)) {
+    const char *slash = strrchr(line, '/');
+    const char *name = slash ? slash + 1 : "";
+    int isAgent = isOf(name, "agent.so");
+    hasAgent |= isAgent;
+    if (!isAgent && !isOf(name, "libc.") && !isOf(name, "libstdc++.") &&
+        !isOf(name, "ld-") && !isOf(name, "watching_allocator."))
       continue;
-    if (isOf(&info, "agent.so")) {
+    struct Part *part = &parts[partCount++];
+    if (partCount == sizeof(parts) / sizeof(*parts) ||
+        sscanf(line, "%lx-%lx", &part->begin, &part->end) != 2)
+      abort();
+    part->isAgent = isAgent;
+  }
+  fclose(maps);
+  isOff = !hasAgent;
+}
+
+static const struct Part *partOf(uintptr_t address) {
+  for (int at = 0; at < partCount; ++at)
+    if (parts[at].begin <= address && address < parts[at].end)
+      return &parts[at];
+  return NULL;
+}
+
+// Looks at some callers for the nearest one that is no library of C or C++;
+// returns whether there is one.
+static int lookAt(size_t size, int count) {
+  void *frames[12];
+  count = backtrace(frames, count);
+  for (int at = 1; at < count; ++at) {
+    const struct Part *part = partOf((uintptr_t)frames[at]);
+    if (part && !part->isAgent)
+      continue;
+    if (part) {
       char line[100];
-      sprintf(line, "%zu bytes at agent.so+0x%lx\n", size,
-              (char *)frames[at] - (char *)info.dli_fbase);
+      sprintf(line, "%zu bytes in agent.so, part %d + 0x%lx\n", size,
+              (int)(part - parts), (uintptr_t)frames[at] - part->begin);
       note(line);
     }
-    break;
+    return 1;
   }
+  return 0;
+}
+
+static void look(size_t size) {
+  if (isInside || isOff)
+    return;
+  isInside = 1;
+  if (!partCount)
+    readParts();
+  // Most allocations have their caller near: unwinding takes the time.
+  (void)(isOff || lookAt(size, 5) || lookAt(size, 12));
   isInside = 0;
 }
 
@@ -58,16 +104,11 @@ __attribute__((constructor)) static void begin(void) {
   void *frames[2];
   isInside = 1;
   backtrace(frames, 2); // the first call allocates
+  if (!partCount)
+    readParts();
+  if (!isOff)
+    note("watching agent.so\n");
   isInside = 0;
-  FILE *maps = fopen("/proc/self/maps", "r");
-  char line[4096];
-  while (maps && fgets(line, sizeof(line), maps))
-    if (strstr(line, "/agent.so")) {
-      note("watching agent.so\n");
-      break;
-    }
-  if (maps)
-    fclose(maps);
 }
 
 void *malloc(size_t size) {

@@ -1,7 +1,7 @@
 """What the agent knows of MLIR's builds is proved before it is used.
 
-An agent that knows something false is compiled here: it has to notice that in a fork, and the tool
-has to live.
+Agents that know something false are compiled here: they have to notice that in a fork, and the tool
+has to live. What no check notices is switched off by the user.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ import pytest
 
 import actiondbg
 from actiondbg.errors import ActiondbgError
+from actiondbg.recording.capture.recorder import record
 from actiondbg.tool.shipped import AGENT_SOURCE
-from tests.conftest import PYPI
+from tests.conftest import PYPI, locked
+from tests.fakes import command_line
 from tests.fakes.other_agent import use_agent_of
-from tests.paths import COMMAND
 
 # A function of MLIR, which the printer calls, crashes in forks.
 CRASHING = """\
@@ -115,6 +116,7 @@ TOGETHER: dict[str, Change] = {
         "  DiagnosticSeverity severity;\n  SmallVector",
         "  DiagnosticSeverity severity;\n  void *other = nullptr;\n  SmallVector",
     ),
+    "values": ("layout/Layout.cpp", "{{24, 0, 16, 32, 48}", "{{24, 0, 16, 32, 40}"),
 }
 # The same, which have no check of their own, and what is missing without them.
 FACTS: dict[str, tuple[str, str, str, set[str]]] = {
@@ -148,7 +150,6 @@ FACTS: dict[str, tuple[str, str, str, set[str]]] = {
         "_ZNK4mlir5Value5printERN4llvm11raw_ostreamERKNS_15",
         {"print"},
     ),
-    "values": ("layout/Layout.cpp", "{{24, 0, 16, 32, 48}", "{{24, 0, 16, 32, 40}", {"values"}),
     "regions": ("layout/Layout.cpp", "{{24, 0, 16, 32, 48}", "{{24, 0, 8, 32, 48}", {"cursor"}),
     "pass": (
         "standins/include/mlir/Pass/Pass.h",
@@ -174,21 +175,54 @@ FACTS: dict[str, tuple[str, str, str, set[str]]] = {
 # Those that are false in one agent: none keeps another from being used.
 GROUPS = (
     ("parent", "stream", "string", "pass"),
-    ("printer", "values", "pattern"),
-    ("regions", "listener"),
+    ("printer", "regions", "pattern", "listener"),
     ("action",),
 )
+# A capability, and a function of the tool that the agent replaces for it.
+HOOKS = {
+    "changes": "_ZN4llvm12ilist_traitsIN4mlir9OperationEE13addNodeToListEPS2_",
+    "folds": "_ZN4mlir9Operation4foldERN4llvm15SmallVectorImplINS_12OpFoldResultEEE",
+    "catch": "_ZN4mlir6verifyEPNS_9OperationEb",
+    "outcomes": "_ZN4mlir17PatternApplicator15matchAndRewrite",
+    "threads-off": "_ZN4mlir11MLIRContext21disableMultithreadingEb",
+}
+# In one agent with TOGETHER, which keeps none of these from being replaced.
+PLANTED = """\
+  static Result call(Operands... operands) {
+    const char *crash = getenv("CRASH_IN");
+    if (crash && strncmp(hook.symbol, crash, strlen(crash)) == 0)
+      abort();
+"""
+REPLACED: list[Change] = [
+    ("detour/Hooks.h", "  static Result call(Operands... operands) {\n", PLANTED),
+    ("detour/Hooks.h", "#pragma once\n", "#pragma once\n#include <cstdlib>\n#include <cstring>\n"),
+]
 
 
-def _compile(changes: list[Change], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source = tmp_path / "agent"
+def _compile(changes: list[Change], directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = directory / "agent"
     shutil.copytree(AGENT_SOURCE, source, ignore=shutil.ignore_patterns("built"))
     for name, true, false in changes:
         changed = source / name
         text = changed.read_text()
         assert text.count(true) == 1
         changed.write_text(text.replace(true, false))
-    use_agent_of(source, tmp_path, monkeypatch)
+    use_agent_of(source, directory, monkeypatch)
+
+
+@pytest.fixture
+def many_false_facts(
+    shared_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Use an agent with TOGETHER and REPLACED, which is compiled once for all tests."""
+    directory = shared_directory / "many-false-facts"
+    agent = directory / "agent.so"
+    with locked(directory.with_suffix(".lock")):
+        if not agent.exists():
+            directory.mkdir()
+            _compile([*TOGETHER.values(), *REPLACED], directory, monkeypatch)
+    monkeypatch.setenv("ACTIONDBG_AGENT", str(agent))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 
 
 def _ask(session: actiondbg.Session) -> None:
@@ -251,25 +285,40 @@ def test_each_fact_is_in_one_group() -> None:
 
 
 @pytest.mark.slow
-def test_each_false_fact_is_refuted_by_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _compile(list(TOGETHER.values()), tmp_path, monkeypatch)
+@pytest.mark.usefixtures("many_false_facts")
+def test_each_false_fact_is_refuted_by_name(tmp_path: Path) -> None:
     source = tmp_path / "in.mlir"
     source.write_text(SOURCE)
     refuted: set[str] = set()
     for pipeline in PIPELINES:
         argv = [str(PYPI / "mlir-opt"), str(source), *pipeline]
-        refuted |= _debug(argv)[1]
-        recorded = subprocess.run(
-            [COMMAND, "record", "--ir", "function", "-o", tmp_path / "r.adbrec", "--", *argv],
-            capture_output=True,
-            text=True,
+        missing, found = _debug(argv)
+        assert "values" in missing
+        refuted |= found
+        recorded = command_line.run(
+            "record", "--ir", "function", "-o", tmp_path / "r.adbrec", "--", *argv
         )
         alone = subprocess.run(argv, capture_output=True, text=True, check=True)
         assert (recorded.returncode, recorded.stdout) == (0, alone.stdout)
     # Dictionaries are read for recordings.
     assert TOGETHER.keys() - {"dictionary"} <= refuted
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("many_false_facts")
+def test_a_function_that_crashes_the_tool_is_left_alone(
+    folds: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The agent's replacements crash, which no check has noticed."""
+    passes = ["--canonicalize", "--cse", "--mlir-disable-threading"]
+    tool = [str(PYPI / "mlir-opt"), folds, *passes]
+    alone = subprocess.run(tool, capture_output=True, text=True, check=True).stdout
+    out = tmp_path / "out.mlir"
+    for name, symbol in HOOKS.items():
+        monkeypatch.setenv("CRASH_IN", symbol)
+        assert record(tool, tmp_path / "run.adbrec", stdout=out).status == -6, name
+        done = record(tool, tmp_path / "run.adbrec", stdout=out, without=[name])
+        assert (done.status, out.read_text()) == (0, alone), name
 
 
 def test_the_place_of_a_crash_is_named(

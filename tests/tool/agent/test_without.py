@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -14,26 +13,10 @@ from actiondbg.protocol.capabilities import CAPABILITIES
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
 from actiondbg.session.session import Session
-from actiondbg.tool.shipped import AGENT_SOURCE
 from tests.conftest import PYPI
-from tests.fakes.other_agent import use_agent_of
-from tests.paths import COMMAND
+from tests.fakes import command_line
 
 OFF = "--without switched it off"
-# A capability, and a function of the tool that the agent replaces for it.
-HOOKS = {
-    "changes": "_ZN4llvm12ilist_traitsIN4mlir9OperationEE13addNodeToListEPS2_",
-    "folds": "_ZN4mlir9Operation4foldERN4llvm15SmallVectorImplINS_12OpFoldResultEEE",
-    "catch": "_ZN4mlir6verifyEPNS_9OperationEb",
-    "outcomes": "_ZN4mlir17PatternApplicator15matchAndRewrite",
-    "threads-off": "_ZN4mlir11MLIRContext21disableMultithreadingEb",
-}
-PLANTED = """\
-  static Result call(Operands... operands) {
-    const char *crash = getenv("CRASH_IN");
-    if (crash && strncmp(hook.symbol, crash, strlen(crash)) == 0)
-      abort();
-"""
 
 
 @pytest.fixture
@@ -136,9 +119,7 @@ def test_command_lines(tool: list[str], tmp_path: Path) -> None:
     """Sessions, recordings, bisections and the doctor take the option."""
 
     def run(*words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [COMMAND, *words], capture_output=True, text=True, check=False, cwd=tmp_path
-        )
+        return command_line.run(*words, cwd=tmp_path)
 
     done = run("--batch", "--without", "print", "-ex", "start", "-ex", "print module", "--", *tool)
     assert done.returncode == 1
@@ -154,26 +135,3 @@ def test_command_lines(tool: list[str], tmp_path: Path) -> None:
     done = run("record", "--without", "prnt", "--", *tool)
     assert done.returncode == 2
     assert "There is no capability 'prnt' to switch off: choose among interrupt, " in done.stderr
-
-
-@pytest.mark.slow
-def test_a_function_that_crashes_the_tool_is_left_alone(
-    tool: list[str], alone: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The agent's replacements crash, which no check has noticed."""
-    source = tmp_path / "agent"
-    shutil.copytree(AGENT_SOURCE, source, ignore=shutil.ignore_patterns("built"))
-    hooks = source / "detour" / "Hooks.h"
-    text = hooks.read_text()
-    entry = "  static Result call(Operands... operands) {\n"
-    assert text.count(entry) == 1
-    included = "#include <cstdlib>\n#include <cstring>\n"
-    hooks.write_text(included + text.replace(entry, PLANTED))
-
-    use_agent_of(source, tmp_path, monkeypatch)
-    out = tmp_path / "out.mlir"
-    for name, symbol in HOOKS.items():
-        monkeypatch.setenv("CRASH_IN", symbol)
-        assert record(tool, tmp_path / "run.adbrec", stdout=out).status == -6, name
-        done = record(tool, tmp_path / "run.adbrec", stdout=out, without=[name])
-        assert (done.status, out.read_text()) == (0, alone), name

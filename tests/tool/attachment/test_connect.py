@@ -13,6 +13,7 @@ import pytest
 
 import actiondbg
 from actiondbg.errors import LaunchError
+from tests.fakes import command_line
 from tests.tool.attachment.conftest import COMPILE
 
 _WAIT = "import actiondbg; actiondbg.attach(wait=True)"
@@ -158,13 +159,7 @@ def test_a_program_without_mlir(attachable: None, tmp_path: Path) -> None:
 def test_a_program_that_was_started_by_a_front_end(attachable: None, tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(f"{COMPILE}\nimport actiondbg\nactiondbg.attach()")
-    ended = subprocess.run(
-        [sys.executable, "-m", "actiondbg", "--batch", "-ex", "run", sys.executable, str(program)],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    ended = command_line.run("--batch", "-ex", "run", sys.executable, str(program))
     assert "This process was started by actiondbg, and has the one agent" in ended.stderr
 
 

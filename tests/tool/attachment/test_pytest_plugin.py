@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import FOLDS
+from tests.elements import some
 from tests.fakes.small_disk import small_disk
 from tests.tool.attachment.conftest import COMPILE
 
 
 @pytest.fixture
-def run_test(attachable: None, pytester: pytest.Pytester) -> RunTest:
-    """Run a test in a pytest of its own."""
+def run_test(
+    attachable: None, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> RunTest:
+    """Run a test in a pytest of its own, which imports no other plugin."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.setenv("PYTEST_PLUGINS", "actiondbg.attachment.pytest_plugin")
     pytester.makefile(".mlir", folds=FOLDS)
     return RunTest(pytester)
 
@@ -30,17 +37,29 @@ class RunTest:
 
     def fails(self, body: str) -> list[str]:
         """Run a test that has to fail; return the lines of its message."""
-        result = self._run(body)
-        result.assert_outcomes(failed=1)
+        [lines] = self.each_fails([body])
+        return lines
+
+    def each_fails(self, bodies: Sequence[str]) -> list[list[str]]:
+        """Run tests that have to fail, one after the other; return the lines of each message."""
+        result = self._run(*bodies)
+        result.assert_outcomes(failed=len(bodies))
+        parts = re.split(r"(?m)^_+ test_(\d+) _+$", result.stdout.str())[1:]
+        assert parts[::2] == [str(number) for number in range(len(bodies))]
+        return [self._message(text) for text in parts[1::2]]
+
+    @staticmethod
+    def _message(text: str) -> list[str]:
         # The line of the test itself is shown, and nothing of the plugin.
-        assert ">" in result.stdout.str()
-        assert "assertions.py" not in result.stdout.str()
-        lines = [line[8:] for line in result.outlines if line.startswith("E       ")]
+        assert "\n>  " in text
+        assert "assertions.py" not in text
+        lines = [line[8:] for line in text.splitlines() if line.startswith("E       ")]
         return [line.removeprefix("AssertionError: ") for line in lines]
 
-    def _run(self, body: str) -> pytest.RunResult:
+    def _run(self, *bodies: str) -> pytest.RunResult:
         fixtures = "assert_applied, assert_not_applied, actiondbg_actions"
-        self._pytester.makepyfile(f"{COMPILE}\ndef test_it({fixtures}):\n    {body}\n")
+        tests = (f"def test_{at}({fixtures}):\n    {body}\n" for at, body in enumerate(bodies))
+        self._pytester.makepyfile("\n".join([COMPILE, *tests]))
         self.last = self._pytester.runpytest_subprocess()
         return self.last
 
@@ -96,30 +115,32 @@ def test_a_pattern_that_must_not_apply(run_test: RunTest) -> None:
     run_test.passes("compile(); assert_not_applied('AddISubConstantRHS')")
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("'pattern:'", "Nothing follows pattern: give a name"),
-        ("'AddIAddConstant', at='8'", "'8'"),
-        ("'AddIAddConstant if depth >', run=['mlir-opt', 'folds.mlir']", "depth >"),
-        ("'AddIAddConstant', run='mlir-opt a.mlir'", "give run=['mlir-opt', 'a.mlir']"),
-        (
-            "'AddIAddConstant', run=['mlir-opt', 5]",
-            "5 of run is no text: give run=['mlir-opt', '5']",
-        ),
-        ("'AddIAddConstant', run=5", "run=5 is no list: give run=[TOOL, ARGS...]"),
-        ("'AddIAddConstant', at=5", "at=5 is no text: give at='FILE:LINE'"),
-        ("5", "name=5 is no text"),
-    ],
+SYNTAX_ERRORS = (
+    ("'pattern:'", "Nothing follows pattern: give a name"),
+    ("'AddIAddConstant', at='8'", "'8'"),
+    ("'AddIAddConstant if depth >', run=['mlir-opt', 'folds.mlir']", "depth >"),
+    ("'AddIAddConstant', run='mlir-opt a.mlir'", "give run=['mlir-opt', 'a.mlir']"),
+    (
+        "'AddIAddConstant', run=['mlir-opt', 5]",
+        "5 of run is no text: give run=['mlir-opt', '5']",
+    ),
+    ("'AddIAddConstant', run=5", "run=5 is no list: give run=[TOOL, ARGS...]"),
+    ("'AddIAddConstant', at=5", "at=5 is no text: give at='FILE:LINE'"),
+    ("5", "name=5 is no text"),
 )
-@pytest.mark.parametrize("fixture", ["assert_applied", "assert_not_applied"])
-def test_a_syntax_error_is_shown_at_the_line_of_the_test(
-    run_test: RunTest, fixture: str, words: str, message: str
-) -> None:
-    lines = run_test.fails(f"compile(); {fixture}({words})")
-    assert lines[0].startswith("actiondbg.errors.UsageError: ")
-    assert message in "\n".join(lines)
-    assert len(lines) <= 4
+
+
+def test_a_syntax_error_is_shown_at_the_line_of_the_test(run_test: RunTest) -> None:
+    cases = [
+        (f"compile(); {fixture}({words})", message)
+        for fixture in ("assert_applied", "assert_not_applied")
+        for words, message in SYNTAX_ERRORS
+    ]
+    messages = run_test.each_fails([body for body, _ in cases])
+    for (body, message), lines in some(zip(cases, messages, strict=True)):
+        assert lines[0].startswith("actiondbg.errors.UsageError: "), body
+        assert message in "\n".join(lines), body
+        assert len(lines) <= 4, body
 
 
 def test_what_must_not_apply_without_mlir(run_test: RunTest) -> None:
@@ -166,7 +187,9 @@ def test_a_command_that_fails(run_test: RunTest) -> None:
     ]
 
 
-def test_each_test_sees_its_own_actions(run_test: RunTest, pytester: pytest.Pytester) -> None:
+def test_each_test_sees_its_own_actions(
+    run_test: RunTest, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytester.makepyfile(
         f"""{COMPILE}
 def test_one(assert_applied):
@@ -179,6 +202,9 @@ def test_two(assert_not_applied, actiondbg_actions):
     assert [each.name for each in actiondbg_actions] == ["cse"]
 """
     )
+    # As where the package is installed: all plugins are found.
+    monkeypatch.delenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD")
+    monkeypatch.delenv("PYTEST_PLUGINS")
     pytester.runpytest_subprocess().assert_outcomes(passed=2)
 
 

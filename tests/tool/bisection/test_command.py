@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import LIBRARY
+from tests.fakes import command_line
 from tests.fakes.folds import write_folds
 from tests.paths import COMMAND
 from tests.processes import descendants, is_alive, wait_for_end, wait_until
@@ -29,17 +30,11 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return write_folds(Path("folds.mlir"), COUNT)
 
 
-def run(*words: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [COMMAND, "bisect", *words],
-        capture_output=True,
-        text=True,
-        input=stdin,
-        stdin=subprocess.DEVNULL if stdin is None else None,
-    )
+def run(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    return command_line.run("bisect", *words, stdin=stdin)
 
 
-def found(*words: str, stdin: str | None = None) -> dict[str, Any]:
+def found(*words: str, stdin: str = "") -> dict[str, Any]:
     done = run("--json", *words, stdin=stdin)
     assert (done.returncode, done.stderr) == (0, "")
     (line,) = done.stdout.splitlines()
@@ -163,7 +158,7 @@ def test_an_assertion_is_quoted(folds: str) -> None:
 
 def test_file_named_bisect_is_not_run_as_a_tool(source: str) -> None:
     words = ["-nx", "--batch", "-ex", "run", "--", "bisect"]
-    done = subprocess.run([COMMAND, *words], capture_output=True, text=True)
+    done = command_line.run(*words)
     assert done.returncode == 3 and "'bisect'" in done.stderr
 
 
@@ -288,12 +283,7 @@ def test_killed_bisection_leaves_no_process(
 def test_the_command_of_the_shell(mlir_opt: str, source: str) -> None:
     line = f'bisect --test "{JUDGE}" --jobs 2 -o here'
     words = ["-nx", "--json", "--batch", "-ex", "start", "-ex", line, "-ex", "info program"]
-    done = subprocess.run(
-        [COMMAND, *words, mlir_opt, source, "--canonicalize"],
-        capture_output=True,
-        text=True,
-        stdin=subprocess.DEVNULL,
-    )
+    done = command_line.run(*words, mlir_opt, source, "--canonicalize")
     assert done.returncode == 0, done.stderr
     started, bisected, program = map(json.loads, done.stdout.splitlines())
     assert started["ok"] and bisected["ok"]
@@ -305,11 +295,6 @@ def test_the_command_of_the_shell(mlir_opt: str, source: str) -> None:
 def test_the_command_of_the_shell_in_words(mlir_opt: str, source: str) -> None:
     lines = [f'bisect --test "{JUDGE}"', "bisect", "bisect --test true --output other"]
     words = ["-nx", "--batch", "--keep-going", *(w for e in lines for w in ("-ex", e))]
-    done = subprocess.run(
-        [COMMAND, *words, mlir_opt, source, "--canonicalize"],
-        capture_output=True,
-        text=True,
-        stdin=subprocess.DEVNULL,
-    )
+    done = command_line.run(*words, mlir_opt, source, "--canonicalize")
     assert "Found: #" in done.stdout and "Not bad: " in done.stdout
     assert "bisect needs one oracle" in done.stderr

@@ -11,7 +11,10 @@ import pytest
 
 import actiondbg
 from actiondbg.bisection.reduction import Reduced, read_operations, reduce_input
+from tests.conftest import LIBRARY
 from tests.fakes import stock_tool as stock
+
+BUILDS = LIBRARY
 
 Debian = Callable[[str], str]
 

@@ -12,7 +12,10 @@ import pytest
 import actiondbg
 from actiondbg.bisection import Crash, Diagnostic, Execute, FileCheck, Progress, Verify
 from actiondbg.errors import OracleError
+from tests.conftest import LIBRARY
 from tests.fakes.folds import folded, write_folds
+
+BUILDS = LIBRARY
 
 COUNT = 50
 

@@ -15,8 +15,9 @@ import pytest
 import actiondbg
 from actiondbg import errors
 from actiondbg.process.stop import Stop
+from tests.fakes import command_line
 from tests.fakes import stock_tool as stock
-from tests.paths import COMMAND, INPUTS
+from tests.paths import INPUTS
 
 Launch = Callable[..., actiondbg.Session]
 Debian = Callable[[str], str]
@@ -378,8 +379,8 @@ def test_the_past_of_a_crash(debian: Debian, folds: str) -> None:
 def test_actions_and_histories_inside_a_crash_as_text(debian: Debian, folds: str) -> None:
     lines = ["catch crash", "run", "info action", "history @8", "history @6", "up", "info action"]
     typed = [word for line in lines for word in ("-ex", line)]
-    argv = [COMMAND, "-nx", "--batch", *typed, *crashing(debian, "pypi")]
-    shown = subprocess.run(argv, capture_output=True, text=True).stdout
+    argv = ["-nx", "--batch", *typed, *crashing(debian, "pypi")]
+    shown = command_line.run(*argv).stdout
     innermost, outer = re.findall(r"^action +#(\d+), inside it$", shown, re.M)
     assert int(outer) < int(innermost)
     # The crashing action has not ended, but it has inserted an operation.

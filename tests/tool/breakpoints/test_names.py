@@ -14,8 +14,11 @@ from actiondbg.errors import UsageError
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
 from actiondbg.recording.session.session import RecordedSession
+from tests.conftest import LIBRARY
 from tests.elements import some
 from tests.fakes import stock_tool as stock
+
+BUILDS = LIBRARY
 
 Launch = Callable[..., actiondbg.Session]
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from actiondbg.attachment.observed_actions import ObservedActions
 from actiondbg.recording.capture.recorder import record
+from tests.fakes import command_line
 
 _KERNEL = """\
 import kernels
@@ -47,22 +46,8 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def _shell(module: str, *commands: str) -> list[str]:
     words = [word for command in commands for word in ("-ex", command)]
-    ended = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "actiondbg",
-            "--batch",
-            "--keep-going",
-            *words,
-            "mlir-opt",
-            module,
-            "--canonicalize",
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
+    ended = command_line.run(
+        "--batch", "--keep-going", *words, "mlir-opt", module, "--canonicalize"
     )
     assert "Traceback" not in ended.stderr
     return (ended.stdout + ended.stderr).splitlines()

@@ -16,13 +16,13 @@ from actiondbg.tool import find_tool
 from actiondbg.tool.identification import build_id_of
 from actiondbg.version import VERSION
 from tests.conftest import PYPI
-from tests.paths import COMMAND
+from tests.fakes import command_line
 from tests.tool.session.test_crashes import CRASHING, LOWER
 
 
 def test_the_native_agent_has_all_capabilities(mlir_opt: str) -> None:
-    words = [COMMAND, "doctor", "--json", mlir_opt]
-    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    words = ["doctor", "--json", mlir_opt]
+    done = command_line.run(*words, check=True)
     (tool,) = json.loads(done.stdout)["tools"]
     assert tool["symbols"] == "exported"
     assert (tool["capabilities"], tool["missing"]) == (list(CAPABILITIES), {})
@@ -69,10 +69,8 @@ def test_a_report_of_a_build(tmp_path: Path) -> None:
     home = str(PYPI.parents[1])
     environment = {**os.environ, "HOME": home, "TOKEN": "secret-word"}
     environment["XDG_CACHE_HOME"] = os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache"))
-    words = [COMMAND, "doctor", "--report", "report.txt", "--without", "changes", tool]
-    done = subprocess.run(
-        words, capture_output=True, text=True, check=True, cwd=tmp_path, env=environment
-    )
+    words = ["doctor", "--report", "report.txt", "--without", "changes", tool]
+    done = command_line.run(*words, cwd=tmp_path, env=environment, check=True)
     assert "Report: report.txt. Read it before you send it." in done.stderr
     text = (tmp_path / "report.txt").read_text()
     assert f"program       ~{tool.removeprefix(home)}" in text
@@ -101,8 +99,8 @@ def test_a_report_of_a_build(tmp_path: Path) -> None:
 
 
 def test_a_report_that_cannot_be_written(tmp_path: Path) -> None:
-    words = [COMMAND, "doctor", "--static", "--report", str(tmp_path / "no/r.txt"), "mlir-opt"]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    words = ["doctor", "--static", "--report", str(tmp_path / "no/r.txt"), "mlir-opt"]
+    done = command_line.run(*words)
     assert done.returncode == 1
     assert "cannot be written (No such file or directory): name another file." in done.stderr
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import LIBRARY, PYPI
+from tests.fakes import command_line
 from tests.fakes import stock_tool as stock
-from tests.paths import COMMAND
 from tests.tool.session.test_explain import LEFT, NO_REASON_IN_TOOL, REASON
 
 BUILDS = LIBRARY
@@ -25,7 +25,7 @@ def _directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def explain(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([COMMAND, "explain", *words], capture_output=True, text=True)
+    return command_line.run("explain", *words)
 
 
 def test_a_failure(mlir_opt: str) -> None:
@@ -89,7 +89,7 @@ def test_a_failed_conversion_that_its_pass_ignores_is_not_the_reason(mlir_opt: s
         "--pass-pipeline=builtin.module(convert-shard-to-mpi,func.func(convert-affine-for-to-gpu))"
     )
     argv = ["--", mlir_opt, "a.mlir", loops]
-    subprocess.run([COMMAND, "record", "-q", "-o", "a.adbrec", *argv], check=False)
+    command_line.run("record", "-q", "-o", "a.adbrec", *argv)
     for answer in (explain(*argv), explain("a.adbrec")):
         first = answer.stdout.splitlines()[0]
         assert first.startswith("A dialect conversion failed, and its pass did not. #")
@@ -167,15 +167,13 @@ def test_of_a_silent_pattern_the_way_on_is_named(
     [command] = re.findall(r"^'(why-not .*)', at the prompt", shown, re.M)
     assert command == f"why-not --native {pattern}"
     asked = ["-ex", "run", "-ex", command.replace(" --native", "")]
-    done = subprocess.run(
-        [COMMAND, "--batch", "-nx", *asked, *argv], capture_output=True, text=True
-    )
+    done = command_line.run("--batch", "-nx", *asked, *argv)
     assert "failed, and the pattern gave no reason" in done.stdout
 
 
 def test_a_recording_tells_patterns_and_reasons(mlir_opt: str) -> None:
     stock.write("a.mlir", REASON)
-    subprocess.run([COMMAND, "record", "-q", "-o", "a.adbrec", "--", mlir_opt, "a.mlir", TOSA])
+    command_line.run("record", "-q", "-o", "a.adbrec", "--", mlir_opt, "a.mlir", TOSA)
     live = explain("--", mlir_opt, "a.mlir", TOSA).stdout.splitlines()
     recorded = explain("a.adbrec").stdout.splitlines()
     assert recorded[0] == live[0]
@@ -187,7 +185,7 @@ def test_a_recording_tells_patterns_and_reasons(mlir_opt: str) -> None:
 
     stock.write("b.mlir", LEFT)
     argv = [mlir_opt, "b.mlir", "--finalize-memref-to-llvm", "-o", "b.out"]
-    subprocess.run([COMMAND, "record", "-q", "-o", "b.adbrec", "--", *argv])
+    command_line.run("record", "-q", "-o", "b.adbrec", "--", *argv)
     done = explain("--left", "op:memref.*", "b.adbrec")
     assert done.stdout.startswith("@2 memref.load at b.mlir:2:8: left by the conversion #2")
 
@@ -240,7 +238,7 @@ def test_a_pass_that_fails_without_a_conversion(recorded: bool, mlir_opt: str) -
     error = own.stderr.partition("error: ")[2].partition("\n")[0]
     assert own.returncode == 1 and error
     if recorded:
-        subprocess.run([COMMAND, "record", "-q", "-o", "a.adbrec", "--", *tool], check=False)
+        command_line.run("record", "-q", "-o", "a.adbrec", "--", *tool)
         done = explain("a.adbrec")
         about = ""
     else:
@@ -335,11 +333,11 @@ def test_what_the_printer_drops_is_no_reason(how: str, mlir_opt: str) -> None:
     own = stock.run(tool)
     assert "missing 'spirv.entry_point_abi'" in own.stderr and "expects parent" not in own.stderr
     if how == "recorded":
-        subprocess.run([COMMAND, "record", "-q", "-o", "a.adbrec", "--", *tool], check=False)
+        command_line.run("record", "-q", "-o", "a.adbrec", "--", *tool)
         assert "expects parent" not in explain("a.adbrec").stdout
         return
     words = ["--batch", "-nx", "-ex", "catch verify", "-ex", "catch diagnostic", "-ex", "run"]
-    done = subprocess.run([COMMAND, *words, "--", *tool], capture_output=True, text=True)
+    done = command_line.run(*words, "--", *tool)
     assert "missing 'spirv.entry_point_abi'" in done.stdout
     assert "expects parent" not in done.stdout
 

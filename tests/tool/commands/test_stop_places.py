@@ -15,6 +15,7 @@ from actiondbg.commands.interpreter.interpreter import Interpreter
 from actiondbg.commands.shell.topics import COMMANDS
 from actiondbg.session.past.past import Past
 from tests.conftest import LIBRARY
+from tests.fakes import command_line
 from tests.fakes import stock_tool as stock
 from tests.paths import COMMAND
 
@@ -69,7 +70,7 @@ def test_a_recording_names_the_run_of_its_pass(mlir_opt: str, tmp_path: Path) ->
     source = stock.write(str(tmp_path / "deep.mlir"), SOURCE)
     file = str(tmp_path / "run.adbrec")
     argv = [mlir_opt, source, "--canonicalize", "--cse", "--canonicalize"]
-    subprocess.run([COMMAND, "record", "-o", file, "--", *argv], capture_output=True, check=True)
+    command_line.run("record", "-o", file, "--", *argv, check=True)
     commands = ["break in:canonicalize#2", "run", "delete", "goto cse", "next"]
     live, recorded = typed(argv, *commands), typed(["open", file], *commands)
     stops = [line for line in live.splitlines() if "topped" in line]
@@ -166,20 +167,16 @@ def test_a_question_about_a_stop_is_refused_before_a_replay(
 @pytest.mark.parametrize("command", ["advance", "until"])
 def test_a_place_that_is_not_known_is_reported(mlir_opt: str, tmp_path: Path, command: str) -> None:
     source = stock.write(str(tmp_path / "in.mlir"), SOURCE)
-    argv = [COMMAND, "-nx", "--batch", "-ex", "start", "-ex", f"{command} pass:csee"]
-    run = subprocess.run(
-        [*argv, "--", mlir_opt, source, "--cse"], capture_output=True, text=True, check=True
-    )
+    argv = ["-nx", "--batch", "-ex", "start", "-ex", f"{command} pass:csee"]
+    run = command_line.run(*argv, "--", mlir_opt, source, "--cse", check=True)
     assert "No pass 'csee' is known yet; did you mean pass:cse?" in run.stderr
     assert "No action matched pass:csee." in run.stderr
 
 
 def test_an_advance_to_the_end_is_reported(mlir_opt: str, tmp_path: Path) -> None:
     source = stock.write(str(tmp_path / "in.mlir"), SOURCE)
-    argv = [COMMAND, "-nx", "--batch", "-ex", "start", "-ex", "advance pass:cse if depth > 9"]
-    run = subprocess.run(
-        [*argv, "--", mlir_opt, source, "--cse"], capture_output=True, text=True, check=True
-    )
+    argv = ["-nx", "--batch", "-ex", "start", "-ex", "advance pass:cse if depth > 9"]
+    run = command_line.run(*argv, "--", mlir_opt, source, "--cse", check=True)
     assert "No action matched pass:cse if depth > 9." in run.stderr
     assert "is known" not in run.stderr
 
@@ -187,10 +184,10 @@ def test_an_advance_to_the_end_is_reported(mlir_opt: str, tmp_path: Path) -> Non
 def test_a_recording_refuses_a_place_that_is_not_in_it(mlir_opt: str, tmp_path: Path) -> None:
     source = stock.write(str(tmp_path / "in.mlir"), SOURCE)
     file = str(tmp_path / "run.adbrec")
-    argv = [COMMAND, "record", "-o", file, "--", mlir_opt, source, "--cse", "-o", os.devnull]
-    subprocess.run(argv, capture_output=True, check=True)
+    argv = ["record", "-o", file, "--", mlir_opt, source, "--cse", "-o", os.devnull]
+    command_line.run(*argv, check=True)
     words = ["-nx", "--batch", "-ex", "start", "-ex", "advance pass:csee", "-ex", "info program"]
-    run = subprocess.run([COMMAND, "open", file, *words], capture_output=True, text=True)
+    run = command_line.run("open", file, *words)
     assert "No pass 'csee' is in the recording; did you mean pass:cse?" in run.stderr
     assert run.returncode == 1
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import PYPI
+from tests.fakes import command_line
 from tests.fakes.dap_client import Refused, ServedClient, connect
 from tests.paths import COMMAND, GOLDEN
 from tests.tool.dap.conftest import MLIR_OPT
@@ -349,8 +350,8 @@ def test_the_command_quit_ends_the_session(fold: str, client: ServedClient) -> N
 
 
 def test_a_recording_is_debugged_like_the_tool(fold: str, client: ServedClient) -> None:
-    record = [COMMAND, "record", "-q", "-o", "run.adbrec", "--ir", "function", "--"]
-    subprocess.run([*record, MLIR_OPT, fold, "--canonicalize", "-o", "out"], check=True)
+    record = ["record", "-q", "-o", "run.adbrec", "--ir", "function", "--"]
+    command_line.run(*record, MLIR_OPT, fold, "--canonicalize", "-o", "out", check=True)
     client.launch(recording="run.adbrec")
     unknown, known = client.break_at("nosuch", PATTERN)
     assert (unknown["reason"], known["verified"]) == ("failed", True)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fakes import command_line
 from tests.paths import COMMAND, ROOT
 
 
@@ -53,11 +54,8 @@ def test_a_recorded_session(session: str) -> None:
         line.removeprefix("(actiondbg) ") for line in lines if line.startswith("(actiondbg) ")
     ]
     printed = [line for line in lines if not line.startswith("(actiondbg) ")]
-    run = subprocess.run(
-        [COMMAND, "-nx", "--batch", *[w for c in commands for w in ("-ex", c)], *tool],
-        capture_output=True,
-        text=True,
-        check=True,
+    run = command_line.run(
+        "-nx", "--batch", *[w for c in commands for w in ("-ex", c)], *tool, check=True
     )
     assert run.stdout.splitlines() == printed
     assert len(commands) > 5

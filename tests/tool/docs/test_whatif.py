@@ -14,7 +14,8 @@ import pytest
 from actiondbg.commands.cli.whatif import run
 from actiondbg.whatif import parse_alternatives
 from tests.elements import some
-from tests.paths import COMMAND, ROOT
+from tests.fakes import command_line
+from tests.paths import ROOT
 
 PAGE = (ROOT / "docs" / "whatif.md").read_text()
 
@@ -41,9 +42,7 @@ def test_the_sessions(session: str) -> None:
     commands = [line for line in lines if line.startswith("(actiondbg) ")]
     typed = [word for line in commands for word in ("-ex", line.removeprefix("(actiondbg) "))]
     tool = first.removeprefix("$ actiondbg ").split()
-    run = subprocess.run(
-        [COMMAND, "-nx", "--batch", *typed, *tool], capture_output=True, text=True, check=True
-    )
+    run = command_line.run("-nx", "--batch", *typed, *tool, check=True)
     said = [line for line in lines if line not in commands]
     assert _without_times(run.stdout.splitlines()) == _without_times(said)
 

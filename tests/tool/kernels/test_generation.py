@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fakes import command_line
 from tests.paths import COMMAND
 
 _SIZES = ["--problem-m", "16", "--problem-n", "16", "--problem-k", "10"]
@@ -48,8 +49,8 @@ def test_a_requested_configuration_that_does_not_fit_is_named(tmp_path: Path) ->
 def test_an_option_that_is_not_used_is_an_error(
     tmp_path: Path, options: list[str], message: str
 ) -> None:
-    line = [COMMAND, "kernels", "generate", *options]
-    done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=False)
+    line = ["kernels", "generate", *options]
+    done = command_line.run(*line, cwd=tmp_path)
     assert done.returncode == 2
     assert message in done.stderr
 
@@ -75,8 +76,8 @@ def test_slices_that_do_not_divide_the_sum_are_named(tmp_path: Path) -> None:
 def test_an_option_of_a_stage_that_is_left_out_is_an_error(
     tmp_path: Path, option: str, off: str, needed: str
 ) -> None:
-    line = [COMMAND, "kernels", "run", *_SIZES, "--dry-run", option, off]
-    done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=False)
+    line = ["kernels", "run", *_SIZES, "--dry-run", option, off]
+    done = command_line.run(*line, cwd=tmp_path)
     assert done.returncode == 2
     assert f"{option.partition('=')[0]} is not used: it needs {needed}." in done.stderr
 
@@ -103,7 +104,7 @@ def test_configurations_with_names_that_are_no_folders(
 
 def test_problems_that_compile_names_are_generated(tmp_path: Path) -> None:
     options = ["--operation-kind", "matmul", *_SIZES, "--iree-hal-target-backends", "llvm-cpu"]
-    line = [COMMAND, "kernels", "compile", *options, "--dry-run"]
-    done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=True)
+    line = ["kernels", "compile", *options, "--dry-run"]
+    done = command_line.run(*line, cwd=tmp_path, check=True)
     assert "mlir-opt" in done.stdout
     assert list(tmp_path.glob("generated/linalg/matmul/*/*/configured.mlir"))

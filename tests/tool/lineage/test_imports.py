@@ -12,7 +12,7 @@ from actiondbg.lineage.source import open_lineage
 from actiondbg.recording.imported.importer import import_log
 from tests.conftest import LIBRARY
 from tests.elements import some
-from tests.paths import COMMAND
+from tests.fakes import command_line
 
 BUILDS = LIBRARY
 
@@ -78,9 +78,7 @@ def test_functions_answer_for_a_module_that_is_never_printed_before(
         for stage in (second, last):
             found = lineage.track([product], stage).operations
             assert [one.name for one in found] == ["llvm.fmul"]
-    answer = subprocess.run(
-        [COMMAND, "track", str(run), "--from", "arith.mulf"], capture_output=True, text=True
-    )
+    answer = command_line.run("track", str(run), "--from", "arith.mulf")
     assert answer.returncode == 0
     names = " and ".join(one.name for one in lineage.stages if one.is_part)
     assert answer.stderr.startswith(f"actiondbg: Only functions are known {names}: print the")

@@ -4,25 +4,34 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import TypeVar
 
 import pytest
 
 from actiondbg.lineage.level import Level
+from actiondbg.lineage.recorded.lineage import RecordedLineage
 from actiondbg.lineage.stage import Stage
+from tests.conftest import PYPI
 from tests.elements import some
 from tests.fakes.lineage.agreement import LEVELS, NETWORKS, Agreement, network_lineage
 
-BUILDS = ("pypi",)
 QUESTIONS = 150  # about each network
 T = TypeVar("T")
 
 
-@pytest.fixture(params=[(name, exact) for name in NETWORKS for exact in (True, False)])
-def answers(request: pytest.FixtureRequest, mlir_opt: str, tmp_path: Path) -> Agreement:
-    name, exact = request.param
-    return Agreement(network_lineage(mlir_opt, name, tmp_path), exact=exact)
+@pytest.fixture(scope="module", params=NETWORKS)
+def lineage(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> RecordedLineage:
+    tool = PYPI / "mlir-opt"
+    if not tool.exists():
+        pytest.skip("mlir-opt of pypi is not installed")
+    return network_lineage(str(tool), request.param, tmp_path_factory.mktemp("network"))
+
+
+@pytest.fixture(scope="module", params=[True, False], ids=["exact", "all-evidence"])
+def answers(request: pytest.FixtureRequest, lineage: RecordedLineage) -> Agreement:
+    return Agreement(lineage, exact=request.param)
 
 
 def some_of(every: Sequence[T] | Iterable[T], count: int = QUESTIONS) -> list[T]:
@@ -49,8 +58,8 @@ def test_flows(answers: Agreement) -> None:
 
 
 def test_groups(answers: Agreement) -> None:
-    kinds = some_of(answers.first.names, 20)
-    pairs = list(zip(kinds, some_of(answers.last.names, 20), strict=False))
+    kinds = some_of(answers.first.names, 10)
+    pairs = list(zip(kinds, some_of(answers.last.names, 10), strict=False))
     assert not [(kind, to) for kind, to in some(pairs) if not answers.has_groups(kind, to)]
     fates = [answers.has_fates(kind, to) for kind, to in pairs]
     assert False not in fates

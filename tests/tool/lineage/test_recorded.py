@@ -26,7 +26,6 @@ from actiondbg.recording.capture.recorder import record, start_recording
 from actiondbg.recording.session import open_session
 from tests.elements import some
 from tests.fakes import command_line
-from tests.paths import COMMAND
 
 CONSTANTS = """\
 func.func @fold(%x: i32) -> i32 {
@@ -350,11 +349,11 @@ def test_what_happened_to_an_operation_that_stayed(mlir_opt: str) -> None:
 
 def test_a_recording_is_tracked_up_to_a_pass(mlir_opt: str) -> None:
     lineage_of(mlir_opt, CONSTANTS, "--canonicalize", "--convert-arith-to-llvm")
-    words = [COMMAND, "track", "run.adbrec", "--from", "in.mlir:6", "--to"]
+    words = ["track", "run.adbrec", "--from", "in.mlir:6", "--to"]
     for to, name in (("canonicalize", "arith.muli"), ("convert-arith-to-llvm", "llvm.mul")):
-        run = subprocess.run([*words, to], capture_output=True, text=True, check=True)
+        run = command_line.run(*words, to, check=True)
         assert f"of the IR after {to} #" in run.stdout and name in run.stdout.split("\n", 1)[1]
-    run = subprocess.run([*words, "nosuch"], capture_output=True, text=True)
+    run = command_line.run(*words, "nosuch")
     assert run.returncode == 1 and "No pass 'nosuch' runs" in run.stderr
 
 
@@ -367,8 +366,8 @@ def test_a_pass_runs_on_each_part_of_a_split_input(mlir_opt: str) -> None:
         (18, "cse#1", "is in a part of the input that is read later"),
         (18, "cse#2", "became 1 operation of the IR after cse #"),
     ):
-        words = [COMMAND, "track", "--from", f"in.mlir:{line}", "--to", to, *tool]
-        run = subprocess.run(words, capture_output=True, text=True, check=True)
+        words = ["track", "--from", f"in.mlir:{line}", "--to", to, *tool]
+        run = command_line.run(*words, check=True)
         assert expected in run.stdout, run.stdout
 
 

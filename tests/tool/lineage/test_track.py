@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import LIBRARY
-from tests.paths import COMMAND
+from tests.fakes import command_line
 
 BUILDS = LIBRARY
 
@@ -60,9 +60,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def track(*args: str, statements: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [COMMAND, "track", *args], input=statements, capture_output=True, text=True, check=False
-    )
+    return command_line.run("track", *args, stdin=statements)
 
 
 DUMPS = ("--input", "two.mlir", "--then", "low.mlir")
@@ -356,7 +354,7 @@ def test_a_hoisted_constant_is_found_by_its_text(
     run = track("--input", "scale.mlir", "--then", "low.mlir", "--from", "%factor")
     assert run.stdout.endswith(became), run.stderr
     assert "  became 1 operation of low.mlir, by text:\n" in run.stdout
-    subprocess.run([COMMAND, "import", "scale.log", "-o", "scale.adbrec"], check=True)
+    command_line.run("import", "scale.log", "-o", "scale.adbrec", check=True)
     run = track("scale.adbrec", "--from", "scale.mlir:7")
     assert run.stdout.endswith(became), run.stderr
     assert "#5, by text:\n" in run.stdout
@@ -379,11 +377,7 @@ def test_a_pass_on_functions_is_over_after_the_last(
     Path("in.mlir").write_text("".join(function.format(number) for number in (1, 2, 3)))
     pipeline = "--pass-pipeline=builtin.module(func.func(canonicalize,cse),sccp)"
     tool = ["--", mlir_opt, "in.mlir", pipeline]
-    subprocess.run(
-        [COMMAND, "record", "--lineage", "-q", "-o", "run.adbrec", *tool],
-        check=True,
-        stdout=subprocess.DEVNULL,
-    )
+    command_line.run("record", "--lineage", "-q", "-o", "run.adbrec", *tool, check=True)
     for source in (tool, ["run.adbrec"]):
         for line in (4, 10, 16):
             found = track("--from", f"in.mlir:{line}", "--to", "canonicalize", *source)

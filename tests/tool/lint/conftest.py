@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.paths import COMMAND
+from tests.fakes import command_line
 
 # The patterns of tests/inputs/pattern_plugin.cpp, with the rules that each breaks.
 BROKEN = {
@@ -80,13 +80,7 @@ def lint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lint:
     monkeypatch.chdir(tmp_path)
 
     def run(*words: str | os.PathLike[str]) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [COMMAND, "lint", *words],
-            capture_output=True,
-            text=True,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
+        return command_line.run("lint", *words)
 
     return run
 

@@ -13,6 +13,7 @@ from actiondbg.lint.linter import Linter
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
 from tests.conftest import LIBRARY
+from tests.fakes import command_line
 from tests.paths import COMMAND
 from tests.tool.lint.conftest import BROKEN, REPEATED, Lint, by_pattern, source
 
@@ -231,11 +232,7 @@ def test_the_command_of_a_suites_run_is_that_of_its_tool(
     script = tmp_path / "driver.sh"
     words = " ".join(f"'{each}'" for each in ["mlir-opt", *tool[1:]])
     script.write_text(f"PATH={Path(tool[0]).parent}:$PATH\n{words}\n")
-    subprocess.run(
-        [COMMAND, "suite", "record", "-q", "-o", "suite", "--", "sh", str(script)],
-        stdout=subprocess.DEVNULL,
-        check=True,
-    )
+    command_line.run("suite", "record", "-q", "-o", "suite", "--", "sh", str(script), check=True)
     namesake = tmp_path / "bin/mlir-opt"
     namesake.parent.mkdir()
     namesake.write_text("#!/bin/sh\nexit 1\n")

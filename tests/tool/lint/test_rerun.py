@@ -17,6 +17,7 @@ from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
 from tests.conftest import LIBRARY
 from tests.elements import some
+from tests.fakes import command_line
 from tests.fakes.stops import processes_of
 from tests.paths import COMMAND
 from tests.tool.lint.conftest import Lint, by_pattern, source
@@ -117,7 +118,7 @@ def test_a_run_of_a_suite_reads_its_file_again(lint: Lint, tool: list[str], tmp_
         f"{words} < rules.mlir > out.mlir\ncat rules.mlir | {words} -o other.mlir\ntrue\n"
     )
     driver = ["suite", "record", "-q", "-o", "suite", "--", "sh", "driver.sh"]
-    subprocess.run([COMMAND, *driver], stdout=subprocess.DEVNULL, check=True)
+    command_line.run(*driver, check=True)
     done = lint("--rerun", "--format", "json", "suite")
     assert by_pattern(done.stdout) == {"nothing": {"success-without-change"}}
     assert "1 command could not be run again" in done.stderr, "the run that reads a pipe"
@@ -143,13 +144,7 @@ def test_an_import_has_no_command(tmp_path: Path) -> None:
     log = tmp_path / "run.log"
     dumps = (f"// -----// IR Dump {when} Own (own) //----- //\n" for when in ("Before", "After"))
     log.write_text("".join(f"{dump}module {{\n}}\n\n\n" for dump in dumps))
-    subprocess.run([COMMAND, "import", "-q", "run.log"], cwd=tmp_path, check=True)
-    done = subprocess.run(
-        [COMMAND, "lint", "--rerun", "run.adbrec"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command_line.run("import", "-q", "run.log", cwd=tmp_path, check=True)
+    done = command_line.run("lint", "--rerun", "run.adbrec", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
     assert "run.adbrec was imported from run.log, which has no command line" in done.stderr

@@ -17,9 +17,13 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 
+from actiondbg.commands.cli import mcp
+from actiondbg.commands.mcp.clients import Sessions
+from actiondbg.commands.mcp.restrictions import Restrictions
+from actiondbg.commands.mcp.server import DebugServer
 from tests.paths import COMMAND
 
-Transport = Literal["stdio", "http", "http-legacy"]
+Transport = Literal["memory", "stdio", "http", "http-legacy"]
 TRANSPORTS: tuple[Transport, ...] = ("stdio", "http", "http-legacy")
 TOKEN = "a token of a test, which is long enough"
 
@@ -115,10 +119,18 @@ async def connected(transport: Transport, directory: Path, *words: str) -> Async
     """Start a server and connect to it.
 
     Args:
-        transport: how; http-legacy is the protocol before 2026-07-28, which has sessions.
+        transport: how; http-legacy is the protocol before 2026-07-28, which has sessions. With
+            memory, the server is in this process, which has imported the SDK.
         directory: the working directory of the tools.
         words: further words of the command line: options, and tools.
     """
+    if transport == "memory":
+        options = mcp.run.build_parser().read_intermixed(list(words))
+        restrictions = Restrictions.of(directory, options.tools, options.allow)
+        server = DebugServer(Sessions(restrictions, options.sessions), None)
+        async with Client(server.build()) as client:
+            yield Talk(client)
+        return
     if transport == "stdio":
         arguments = ["mcp", "--directory", str(directory), *words]
         parameters = StdioServerParameters(command=COMMAND, args=arguments, env=environment())
@@ -135,7 +147,7 @@ def talk(
     work: Callable[[Talk], Awaitable[None]],
     directory: Path,
     *words: str,
-    transport: Transport = "stdio",
+    transport: Transport = "memory",
 ) -> None:
     """Run a conversation with a new server."""
 

@@ -313,7 +313,7 @@ def test_modules_of_the_working_directory_are_not_imported(mlir_opt: str, work: 
     async def converse(talk: Talk) -> None:
         await talk.do("open", command=[mlir_opt, "fold.mlir", "--canonicalize"])
 
-    talk(converse, work, mlir_opt)
+    talk(converse, work, mlir_opt, transport="stdio")
     assert not (work / "ran").exists()
 
 

@@ -17,6 +17,7 @@ from mcp.shared.exceptions import MCPError
 from actiondbg.commands.mcp.answers import PAGE, LongAnswers
 from actiondbg.commands.mcp.tools import TOOLS
 from tests.elements import some
+from tests.fakes import command_line
 from tests.paths import COMMAND, GOLDEN, ROOT
 from tests.tool.mcp.servers import Talk, talk
 
@@ -27,9 +28,7 @@ CANONICALIZE = ["fold.mlir", "--canonicalize", "--cse"]
 def shell(work: Path, command: list[str], *lines: str) -> str:
     """Return what the shell prints for some commands."""
     words = [word for line in lines for word in ("-ex", line)]
-    done = subprocess.run(
-        [COMMAND, "-nx", "--batch", *words, *command], cwd=work, capture_output=True, text=True
-    )
+    done = command_line.run("-nx", "--batch", *words, *command, cwd=work)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -212,9 +211,7 @@ def test_a_recording_is_made_queried_and_debugged(mlir_opt: str, work: Path) -> 
         assert "29 actions" in (await talk.do("record", command=command, output="r.adbrec")).text
         answer = (await talk.do("query", recordings=["r.adbrec"], sql=sql)).text
         shutil.copy(work / "r.adbrec", work / "copy.adbrec")
-        done = subprocess.run(
-            [COMMAND, "query", "copy.adbrec", sql], cwd=work, capture_output=True, text=True
-        )
+        done = command_line.run("query", "copy.adbrec", sql, cwd=work)
         assert answer == done.stdout.rstrip()
         assert "actions     ordinal" in (await talk.do("query", recordings=["r.adbrec"])).text
         await talk.do("open", recording="r.adbrec")
@@ -278,9 +275,7 @@ def test_a_failed_legalization_by_its_prompt(mlir_opt: str, work: Path) -> None:
 
     explained = list[str]()
     talk(converse, work, mlir_opt)
-    done = subprocess.run(
-        [COMMAND, "explain", "--", *command], cwd=work, capture_output=True, text=True
-    )
+    done = command_line.run("explain", "--", *command, cwd=work)
     assert explained == [done.stdout.rstrip()]
 
 

@@ -295,7 +295,7 @@ def test_a_tool_and_a_worker_that_are_killed(mlir_opt: str, work: Path) -> None:
         assert "none is open" in await talk.fail("step")
         await talk.do("open", command=command)
 
-    talk(converse, work, mlir_opt)
+    talk(converse, work, mlir_opt, transport="stdio")
 
 
 def _command(pid: int) -> str:
@@ -312,7 +312,7 @@ def test_more_sessions_than_allowed(mlir_opt: str, work: Path) -> None:
         await talk.do("close", session="s1")
         assert "s3" in (await talk.do("open", command=command)).text
 
-    talk(converse, work, "--sessions", "2", mlir_opt)
+    talk(converse, work, "--sessions", "2", mlir_opt, transport="stdio")
 
 
 # --- cancelled requests, and progress ------------------------------------------------------
@@ -391,4 +391,4 @@ def test_a_tool_that_hangs_inside_an_action(mlir_opt: str, work: Path) -> None:
         await talk.do("open", command=command)
         assert not is_alive(tool)
 
-    talk(converse, work, mlir_opt)
+    talk(converse, work, mlir_opt, transport="stdio")

@@ -16,6 +16,7 @@ from actiondbg.errors import NotRecorded
 from actiondbg.recording import open_recording
 from actiondbg.recording.session import open_session
 from tests.conftest import LIBRARY
+from tests.fakes import command_line
 from tests.fakes.recording.recordings import fake_recording
 from tests.paths import COMMAND
 from tests.processes import children, is_alive
@@ -23,9 +24,8 @@ from tests.processes import children, is_alive
 BUILDS = LIBRARY
 
 
-def run(*words: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
-    command = [COMMAND, "record", *words]
-    return subprocess.run(command, capture_output=True, text=True, input=stdin)
+def run(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    return command_line.run("record", *words, stdin=stdin)
 
 
 def long_input(count: int = 20_000) -> str:
@@ -78,7 +78,9 @@ def test_recording_that_cannot_start_leaves_no_file(folds: str) -> None:
 
 def test_a_recording_is_a_regular_file(folds: str) -> None:
     for output, code in (("/dev/stdout", 1), ("/dev/null", 1), (".", 1), ("-", 2)):
-        done = run("-o", output, "--", "mlir-opt", folds)
+        # In a process of its own, whose /dev/stdout is no file.
+        words = [COMMAND, "record", "-o", output, "--", "mlir-opt", folds]
+        done = subprocess.run(words, capture_output=True, text=True)
         assert (done.returncode, done.stdout) == (code, "")
         assert f"'{output}' is not a " in done.stderr and "regular file" in done.stderr
     assert os.listdir() == [folds]

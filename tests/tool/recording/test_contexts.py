@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
+from tests.fakes import command_line
 from tests.fakes.recording.report import Page
-from tests.paths import COMMAND
 
 PARTS = 60
 # Names differ from part to part, and so does what stands at one address in memory.
@@ -51,9 +50,7 @@ def test_each_operation_has_the_names_of_its_own_context(
 
 
 def front_end(*words: str) -> str:
-    return subprocess.run(
-        [COMMAND, *words], check=True, capture_output=True, text=True, timeout=60
-    ).stdout
+    return command_line.run(*words, check=True).stdout
 
 
 def test_logs_reports_and_statistics_of_one_context(

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.fakes import command_line
+
 pytest.importorskip("duckdb")
 
 from actiondbg.errors import ActiondbgError
@@ -31,9 +33,7 @@ PAGE = (ROOT / "docs/report.md").read_text()
 
 
 def report(*words: str, status: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [COMMAND, "report", *words], capture_output=True, text=True, stdin=subprocess.DEVNULL
-    )
+    done = command_line.run("report", *words)
     assert done.returncode == status, done.stdout + done.stderr
     return done
 

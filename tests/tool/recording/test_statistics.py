@@ -25,6 +25,7 @@ from actiondbg.statistics.events import KNOWN
 from scripts.benchmarks.inputs import PIPELINE, many_functions
 from tests.conftest import LIBRARY
 from tests.elements import some
+from tests.fakes import command_line
 from tests.fakes.privileges import unprivileged
 from tests.paths import COMMAND
 
@@ -53,9 +54,7 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 def stat(mlir_opt: str, source: str) -> Run:
     def run(*options: str, arguments: Sequence[str] = ()) -> dict[str, Any]:
         tool = [mlir_opt, source, f"--pass-pipeline={PIPELINE}", "-o", "/dev/null", *arguments]
-        done = subprocess.run(
-            [COMMAND, "stat", "--json", *options, "--", *tool], capture_output=True, text=True
-        )
+        done = command_line.run("stat", "--json", *options, "--", *tool)
         assert (done.returncode, done.stdout) == (0, ""), done.stderr
         return json.loads(done.stderr.splitlines()[-1])
 
@@ -174,16 +173,10 @@ def test_ordinary_user_counts_events_outside_the_kernel(mlir_opt: str, source: s
 
 def test_the_tool_keeps_its_output_and_status(mlir_opt: str, source: str) -> None:
     bare = subprocess.run([mlir_opt, source, "--cse"], capture_output=True, text=True)
-    done = subprocess.run(
-        [COMMAND, "stat", "--", mlir_opt, source, "--cse"], capture_output=True, text=True
-    )
+    done = command_line.run("stat", "--", mlir_opt, source, "--cse")
     assert (done.returncode, done.stdout) == (0, bare.stdout)
     assert "pass-execution (cse)" in done.stderr
-    wrong = subprocess.run(
-        [COMMAND, "stat", "-o", "stat.txt", "--", mlir_opt, source, "--no-such-option"],
-        capture_output=True,
-        text=True,
-    )
+    wrong = command_line.run("stat", "-o", "stat.txt", "--", mlir_opt, source, "--no-such-option")
     assert wrong.returncode == 1 and "--no-such-option" in wrong.stderr
 
 
@@ -220,7 +213,5 @@ def test_a_tool_that_is_killed_is_measured_up_to_then(mlir_opt: str, tmp_path: P
 
 
 def test_missing_tool(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [COMMAND, "stat", "--", str(tmp_path / "nothing")], capture_output=True, text=True
-    )
+    done = command_line.run("stat", "--", str(tmp_path / "nothing"))
     assert (done.returncode, done.stdout) == (3, "")

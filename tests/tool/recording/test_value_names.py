@@ -6,7 +6,6 @@ import lzma
 import os
 import random
 import re
-import subprocess
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -23,7 +22,8 @@ from actiondbg.recording.session import open_session
 from actiondbg.recording.session.session import RecordedSession
 from tests.conftest import FOLDS, LIBRARY
 from tests.elements import some
-from tests.paths import COMMAND, INPUTS
+from tests.fakes import command_line
+from tests.paths import INPUTS
 
 BUILDS = LIBRARY
 
@@ -268,9 +268,9 @@ def test_a_file_and_a_query_have_the_names_of_the_printer(mlir_opt: str, work: P
     argv = [mlir_opt, "in.mlir", *FUNCTIONS]
     assert record(argv, "run.adbrec", ir="function", stdout=os.devnull).status == 0
     options = ("goto 4", "print function", "print function > out.mlir")
-    command = [COMMAND, "open", "run.adbrec", "--batch"]
+    command = ["open", "run.adbrec", "--batch"]
     command += [word for one in options for word in ("-ex", one)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = command_line.run(*command, check=True)
     assert "%a: i32" in done.stdout
     written = Path("out.mlir").read_text()
     assert "%arg0: i32" in written and "%a:" not in written

@@ -12,6 +12,7 @@ import actiondbg
 from actiondbg.recording.capture.recorder import record
 from actiondbg.recording.log.tally import Tally
 from tests.elements import some
+from tests.fakes import command_line
 from tests.fakes.branches import PASS, last_printed, write_branches
 from tests.fakes.privileges import without_personality
 from tests.paths import COMMAND
@@ -59,8 +60,8 @@ def test_our_own_layout_is_kept(launch: Launch) -> None:
 
 def printed(tool: str, source: str, *options: str) -> str:
     """Debug the tool; return the value that its output prints last."""
-    words = [COMMAND, "--batch", "-nx", *options, "-ex", "run", tool, source, PASS]
-    return last_printed(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
+    words = ["--batch", "-nx", *options, "-ex", "run", tool, source, PASS]
+    return last_printed(command_line.run(*words, check=True).stdout)
 
 
 def differs(tool: str, source: str, *options: str) -> bool:

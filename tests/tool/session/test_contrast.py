@@ -14,6 +14,7 @@ import pytest
 import actiondbg
 from actiondbg.errors import UsageError
 from tests.conftest import LIBRARY
+from tests.fakes import command_line
 from tests.fakes import stock_tool as stock
 from tests.fakes.near_misses import NEAR_MISSES
 from tests.fakes.silent_patterns import CASES, Case
@@ -133,9 +134,7 @@ def test_a_folder_of_recordings_shows_the_precondition_first(folds: str) -> None
     record("near.mlir", waw.source, "near.adbrec")
     tool = ["mlir-opt", "near.mlir", "--canonicalize", "-o", "mine"]
     words = ["-ex", "run", "-ex", f"why-not FoldWaw near.mlir:{here} --against near.adbrec"]
-    done = subprocess.run(
-        [COMMAND, "--batch", "-nx", *words, "--", *tool], capture_output=True, text=True
-    )
+    done = command_line.run("--batch", "-nx", *words, "--", *tool)
     compared = done.stdout.partition(" compared with 2 successes and ")[2].splitlines()
     assert any(statement in compared[1] for statement in waw.statements), done.stdout
 
@@ -159,26 +158,19 @@ def test_only_the_past_is_compared(launch: Launch) -> None:
 def test_why_not_in_a_batch(folds: str) -> None:
     source = stock.write("conditions.mlir", CONDITIONS)
     words = ["-nx", "-ex", "run", "-ex", f"why-not {PATTERN}", "--", "mlir-opt", source]
-    done = subprocess.run(
-        [COMMAND, "--batch", *words, "--canonicalize"], capture_output=True, text=True, check=True
-    )
+    done = command_line.run("--batch", *words, "--canonicalize", check=True)
     assert "  the operand is a constant: in all 2 successes and 0 of 3 failures" in done.stdout
-    done = subprocess.run(
-        [COMMAND, "--batch", "--json", *words, "--canonicalize"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = command_line.run("--batch", "--json", *words, "--canonicalize", check=True)
     contrast = json.loads(done.stdout.splitlines()[-1])["result"]["contrast"]
     assert contrast["findings"][0]["statement"] == "the operand is a constant"
 
 
 def test_a_recording_names_the_way(folds: str) -> None:
     source = stock.write("conditions.mlir", CONDITIONS)
-    record = [COMMAND, "record", "-o", "run.adbrec", "--", "mlir-opt", source, "--canonicalize"]
-    subprocess.run(record, capture_output=True, check=True)
+    words = ["-o", "run.adbrec", "--", "mlir-opt", source, "--canonicalize"]
+    command_line.run("record", *words, check=True)
     words = ["--batch", "-ex", "run", "-ex", f"why-not {PATTERN}", "run.adbrec"]
-    done = subprocess.run([COMMAND, "open", *words], capture_output=True, text=True)
+    done = command_line.run("open", *words)
     assert "failed, and the pattern gave no reason" in done.stdout
     assert "Comparing failures with successes needs a running tool" in done.stderr
 
@@ -200,14 +192,13 @@ def why_not(*words: str) -> subprocess.CompletedProcess[str]:
     """Ask about the pattern in an input in which it never succeeds."""
     line = " ".join(["why-not", PATTERN, *words])
     tool = ["mlir-opt", stock.write("unknown.mlir", UNKNOWN), "--canonicalize", "-o", "mine"]
-    batch = [COMMAND, "--batch", "-nx", "-ex", "run", "-ex", line, "--", *tool]
-    return subprocess.run(batch, capture_output=True, text=True)
+    return command_line.run("--batch", "-nx", "-ex", "run", "-ex", line, "--", *tool)
 
 
 def record(source: str, text: str, to: str) -> None:
     """Record a canonicalization; its output has gone when it is run again."""
     tool = ["mlir-opt", stock.write(source, text), "--canonicalize", "-o", "theirs"]
-    subprocess.run([COMMAND, "record", "-o", to, "--", *tool], capture_output=True, check=True)
+    command_line.run("record", "-o", to, "--", *tool, check=True)
     Path("theirs").unlink()
 
 
@@ -268,8 +259,8 @@ def test_a_recorded_command_that_cannot_run_again(folds: str) -> None:
     done = why_not("--against", "piped.adbrec")
     assert "piped.adbrec cannot run again: it read its standard input" in done.stderr
     tool = ["mlir-opt", "../conditions.mlir", "--canonicalize"]
-    record = [COMMAND, "record", "-o", "../moved.adbrec", "--", *tool]
-    subprocess.run(record, cwd="there", capture_output=True, check=True)
+    record = ["record", "-o", "../moved.adbrec", "--", *tool]
+    command_line.run(*record, cwd="there", check=True)
     Path("there").rmdir()
     done = why_not("--against", "moved.adbrec")
     assert "cannot run again: its working directory" in done.stderr

@@ -19,8 +19,8 @@ from actiondbg.recording.capture.recorder import record
 from actiondbg.recording.session import open_session
 from actiondbg.session.debug_session import DebugSession
 from tests.elements import some
+from tests.fakes import command_line
 from tests.fakes import stock_tool as stock
-from tests.paths import COMMAND
 
 Debian = Callable[[str], str]
 
@@ -213,8 +213,8 @@ def _check_unended(session: DebugSession, crash: int, around: list[int], state: 
 
 def batch(*lines: str, argv: list[str], options: tuple[str, ...] = ()) -> tuple[int, str, str]:
     words = [word for line in lines for word in ("-ex", line)]
-    command = [COMMAND, "--batch", "-nx", *options, *words, *argv]
-    done = subprocess.run(command, capture_output=True, text=True)
+    command = ["--batch", "-nx", *options, *words, *argv]
+    done = command_line.run(*command)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -271,9 +271,9 @@ def test_commands_after_the_end_name_the_way_back(argv: list[str]) -> None:
 
 
 def test_a_recording_has_the_message_of_the_crash(argv: list[str]) -> None:
-    subprocess.run([COMMAND, "record", "-o", "run.adbrec", "--", *argv], capture_output=True)
+    command_line.run("record", "-o", "run.adbrec", "--", *argv)
     words = ["open", "--batch", "-nx", "-ex", "run", "-ex", "reverse-step", "run.adbrec"]
-    done = subprocess.run([COMMAND, *words], capture_output=True, text=True)
+    done = command_line.run(*words)
     assert done.stdout.splitlines()[:2] == [
         "The tool died of SIGABRT in #16 apply-pattern StoreOpLowering on memref.store: "
         "Assertion `integralElementType.getWidth() >= 8' failed.",
@@ -324,7 +324,7 @@ def test_actions_that_a_crash_leaves_have_no_end(recovering: list[str]) -> None:
 
 
 def test_a_recording_nests_no_action_in_one_that_a_crash_left(recovering: list[str]) -> None:
-    subprocess.run([COMMAND, "record", "-o", "run.adbrec", "--", *recovering], check=False)
+    command_line.run("record", "-o", "run.adbrec", "--", *recovering)
     rows = open_recording(Path("run.adbrec")).table("actions").to_pylist()
     passes = [(row["depth"], row["name"]) for row in rows if row["tag"] == "pass-execution"]
     assert passes == [(0, "canonicalize"), (0, "finalize-memref-to-llvm")] * 2

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,8 +12,9 @@ import actiondbg
 from actiondbg import errors
 from actiondbg.process.stop import Stop
 from scripts.benchmarks.inputs import many_functions
+from tests.fakes import command_line
 from tests.fakes import stock_tool as stock
-from tests.paths import COMMAND, ROOT
+from tests.paths import ROOT
 
 Launch = Callable[..., actiondbg.Session]
 
@@ -499,14 +499,12 @@ def test_loaded_edit_names_its_action(launch: Launch) -> None:
     session.edits.save("my.edits")
     more = stock.write("more.mlir", OTHER_FOLDS)
     tool = ["--", "mlir-opt", more, TWICE, "-o", "out.mlir"]
-    batch = [COMMAND, "--batch", "-nx"]
-    run = subprocess.run(
-        [*batch, "--edits", "my.edits", "-ex", "run", *tool], capture_output=True, text=True
-    )
+    batch = ["--batch", "-nx"]
+    run = command_line.run(*batch, "--edits", "my.edits", "-ex", "run", *tool)
     match = re.search(r"applies before #(\d+) cse in @two \(saved as #(\d+)\)\.", run.stderr)
     assert match and int(match[2]) == saved != int(match[1]), run.stderr
     lines = ["-ex", "start", "-ex", "load edits my.edits", "-ex", "info edits"]
-    load = subprocess.run([*batch, *lines, *tool], capture_output=True, text=True)
+    load = command_line.run(*batch, *lines, *tool)
     assert match[0] in load.stdout
     assert f"before #{match[1]} pass-execution (cse) in @two" in load.stdout.splitlines()[-1]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,8 +13,8 @@ import actiondbg
 from actiondbg.analysis.legalization.explanation import Explanation
 from actiondbg.errors import NoSuchUnit, UsageError
 from tests.elements import some
+from tests.fakes import command_line
 from tests.fakes import stock_tool as stock
-from tests.paths import COMMAND
 
 Launch = Callable[..., actiondbg.Session]
 
@@ -144,7 +143,7 @@ def test_the_tool_writes_the_same(mlir_opt: str) -> None:
     argv = [mlir_opt, "a.mlir", "--finalize-memref-to-llvm"]
     script = ["-ex", "run", "-ex", "explain op:memref.* > why.txt"]
     own = stock.run(argv, check=True)
-    done = subprocess.run([COMMAND, "--batch", *script, *argv], capture_output=True, text=True)
+    done = command_line.run("--batch", *script, *argv)
     assert own.stdout in done.stdout
     for line in some(own.stderr.splitlines()):
         assert done.stderr.count(line) == own.stderr.count(line)
@@ -154,16 +153,14 @@ def test_the_command(mlir_opt: str) -> None:
     stock.write("a.mlir", NO_REASON_IN_TOOL)
     argv = [mlir_opt, "a.mlir", "--convert-arith-to-spirv"]
     script = ["-ex", "catch failure", "-ex", "run", "-ex", "explain"]
-    done = subprocess.run([COMMAND, "--batch", *script, *argv], capture_output=True, text=True)
+    done = command_line.run("--batch", *script, *argv)
     lines = done.stdout.splitlines()
     at = next(i for i, line in enumerate(lines) if "was not legalized" in line)
     assert lines[at].endswith("which mlir::SPIRVTypeConverter does not convert.")
     assert lines[at + 1] == "in the partial conversion #2 of convert-arith-to-spirv"
     assert "    the target marks it illegal" in lines[at:]
 
-    done = subprocess.run(
-        [COMMAND, "--json", "--batch", *script, *argv], capture_output=True, text=True
-    )
+    done = command_line.run("--json", "--batch", *script, *argv)
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     answer = next(one["result"] for one in answers if one.get("command") == "explain")
     assert answer["cause"]["kind"] == "type"

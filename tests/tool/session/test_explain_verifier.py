@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import actiondbg
+from tests.fakes import command_line
 from tests.fakes import stock_tool as stock
 from tests.paths import COMMAND
 
@@ -16,7 +17,7 @@ Launch = Callable[..., actiondbg.Session]
 def test_a_verifier_failure_is_explained(debian: Callable[[str], str], folds: str) -> None:
     passes = "cse,test-pass-create-invalid-ir,canonicalize"
     tool = [debian("mlir-opt"), folds, f"--pass-pipeline=builtin.module(func.func({passes}))"]
-    done = subprocess.run([COMMAND, "explain", "--", *tool], capture_output=True, text=True)
+    done = command_line.run("explain", "--", *tool)
     assert done.returncode == 0, done.stderr
     first, hint = done.stdout.splitlines()
     assert first.startswith("No dialect conversion failed. The verifier failed after #")
@@ -47,7 +48,7 @@ def test_a_tool_that_fails_before_its_first_pass_is_said_to_have_failed(
 ) -> None:
     source = stock.write(str(tmp_path / "bad.mlir"), "func.func @f() {\n  return %0\n}\n")
     tool = [debian("mlir-opt"), source, "--canonicalize"]
-    done = subprocess.run([COMMAND, "explain", "--", *tool], capture_output=True, text=True)
+    done = command_line.run("explain", "--", *tool)
     assert done.returncode == 1 and "expected ':'" in done.stderr
     first, hint = done.stdout.splitlines()
     assert first == "No dialect conversion failed. The tool ended with status 1."
@@ -61,9 +62,7 @@ def test_the_first_of_several_parts(debian: Callable[[str], str], tmp_path: Path
     source = stock.write(str(tmp_path / "parts.mlir"), "// -----\n".join(parts))
     tool = [debian("mlir-opt"), source, "--convert-arith-to-spirv"]
     for words, is_told in ((["--split-input-file"], True), ([], False)):
-        done = subprocess.run(
-            [COMMAND, "explain", "--", *tool, *words], capture_output=True, text=True
-        )
+        done = command_line.run("explain", "--", *tool, *words)
         assert done.returncode == 0, done.stderr
         assert "vector<5xf32>" in done.stdout and "vector<6xf32>" not in done.stdout
         assert ("--split-input-file" in done.stdout) == is_told
@@ -78,7 +77,7 @@ def test_a_recording_does_not_hold_a_failure(debian: Callable[[str], str], tmp_p
         tool = [debian("mlir-opt"), source, "--convert-arith-to-spirv"]
         run = [COMMAND, "record", "-o", recording, "--", *tool]
         assert subprocess.run(run, capture_output=True).returncode == is_told
-        done = subprocess.run([COMMAND, "explain", recording], capture_output=True, text=True)
+        done = command_line.run("explain", recording)
         assert done.returncode == 1 and done.stderr == ""
         said = "The tool ended with status 1.\nA recording does not hold failures" in done.stdout
         assert done.stdout.startswith("No dialect conversion failed") and said == is_told
@@ -116,7 +115,7 @@ func.func @f(%a: f32, %b: vector<4xf32>) -> f32 {
 def test_what_the_pass_before_left(mlir_opt: str, tmp_path: Path) -> None:
     source = stock.write(str(tmp_path / "half.mlir"), HALF_CONVERTED)
     tool = [mlir_opt, source, "--convert-to-emitc"]
-    done = subprocess.run([COMMAND, "explain", "--", *tool], capture_output=True, text=True)
+    done = command_line.run("explain", "--", *tool)
     assert done.returncode == 0, done.stderr
     failed, left, cause, *_ = done.stdout.splitlines()
     assert "'emitc.return' op expects parent op 'emitc.func'" in failed

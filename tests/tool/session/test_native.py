@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,8 +14,9 @@ import pytest
 import actiondbg
 from actiondbg import protocol
 from actiondbg.errors import NotStopped, UsageError
+from tests.fakes import command_line
 from tests.fakes import stock_tool as stock
-from tests.paths import COMMAND, ROOT
+from tests.paths import ROOT
 from tests.tool.session.test_crashes import CRASHING, LOWER
 
 Debian = Callable[[str], str]
@@ -188,10 +188,10 @@ def test_a_debugger_that_cannot_attach(
 @needs_gdb
 def test_native_in_a_batch(crashing: list[str]) -> None:
     words = ["-ex", "break StoreOpLowering", "-ex", "run", "-ex", "native", *crashing]
-    done = subprocess.run([COMMAND, "--batch", "-nx", *words], capture_output=True, text=True)
+    done = command_line.run("--batch", "-nx", *words)
     assert done.returncode == 1
     assert "native needs a terminal: in a script, give the debugger's commands" in done.stderr
     words[5] = "native gdb --execute 'info symbol $pc' > symbol.txt"
-    done = subprocess.run([COMMAND, "--batch", "-nx", *words], capture_output=True, text=True)
+    done = command_line.run("--batch", "-nx", *words)
     assert done.returncode == 0, done.stderr
     assert "StoreOpLowering::matchAndRewrite(" in Path("symbol.txt").read_text()

@@ -10,9 +10,12 @@ import pytest
 import actiondbg
 from actiondbg import errors
 from actiondbg.process.stop import Stop
+from tests.conftest import LIBRARY
 from tests.elements import some
 from tests.fakes.stops import Place, all_stops, place
 from tests.paths import ROOT
+
+BUILDS = LIBRARY
 
 Move = tuple[Any, ...]  # the name of a control, and its arguments
 Launch = Callable[[], actiondbg.Session]

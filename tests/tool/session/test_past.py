@@ -11,8 +11,8 @@ import pytest
 
 import actiondbg
 from actiondbg import errors
+from tests.fakes import command_line
 from tests.fakes import stock_tool as stock
-from tests.paths import COMMAND
 
 Launch = Callable[..., actiondbg.Session]
 Debian = Callable[[str], str]
@@ -359,8 +359,8 @@ def test_a_cycle_of_more_rounds_than_are_searched(launch: Launch) -> None:
     source = stock.write("cycle.mlir", stock.CYCLE)
     lines = ["start", "advance #80000", "info cycles"]
     typed = [word for line in lines for word in ("-ex", line)]
-    argv = [COMMAND, "-nx", "--batch", *typed, "mlir-opt", source, "--transform-interpreter"]
-    shown = subprocess.run(argv, capture_output=True, text=True).stdout
+    argv = ["-nx", "--batch", *typed, "mlir-opt", source, "--transform-interpreter"]
+    shown = command_line.run(*argv).stdout
     assert re.search(r"repeated more than (9,999|10,000) times so far", shown)
 
 

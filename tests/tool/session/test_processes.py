@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +12,8 @@ import pytest
 
 import actiondbg
 from actiondbg.process.process_status import process_status
-from tests.paths import COMMAND, ROOT
+from tests.fakes import command_line
+from tests.paths import ROOT
 
 FOLD = str(ROOT / "examples/fold.mlir")
 ARGV = ["mlir-opt", FOLD, "--canonicalize"]
@@ -89,9 +89,7 @@ def test_the_status_of_the_process() -> None:
 
 def test_info_program() -> None:
     words = [word for line in ("start", "info program") for word in ("-ex", line)]
-    done = subprocess.run(
-        [COMMAND, "--batch", "-nx", *words, *ARGV], capture_output=True, text=True, check=True
-    )
+    done = command_line.run("--batch", "-nx", *words, *ARGV, check=True)
     facts = dict(line.split(maxsplit=1) for line in done.stdout.splitlines()[2:])
     assert facts["threads"] == "1"
     assert facts["threading"] == "off, on without the debugger"

@@ -16,6 +16,7 @@ import actiondbg
 from actiondbg.errors import ControlRefused, NotStopped, UsageError
 from actiondbg.recording import open_recording
 from actiondbg.tool.identification import llvm_version
+from tests.fakes import command_line
 from tests.paths import COMMAND
 from tests.processes import descendants, is_alive, wait_for_end, wait_until
 
@@ -307,13 +308,8 @@ def test_what_waits_for_a_lock_or_a_fifo_of_an_ended_tool_goes_on(
 ) -> None:
     (tmp_path / "in.mlir").write_text(INPUT)
     (tmp_path / "build.sh").write_text(lines.format(tool=mlir_opt))
-    done = subprocess.run(
-        [COMMAND, "--batch", "-ex", "run", "--", "bash", "build.sh"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
+    done = command_line.run(
+        "--batch", "-ex", "run", "--", "bash", "build.sh", cwd=tmp_path, check=True
     )
     (tmp_path / "fifo").unlink(missing_ok=True)
     expected = subprocess.run(
@@ -426,7 +422,7 @@ def test_a_wrong_glob_is_refused() -> None:
 
 
 def front_end(cwd: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([COMMAND, *words], cwd=cwd, capture_output=True, text=True, check=False)
+    return command_line.run(*words, cwd=cwd)
 
 
 def test_a_batch_does_not_end_a_program_of_which_one_tool_fails(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,8 +12,8 @@ import actiondbg
 from actiondbg import errors
 from actiondbg.process.stop import Stop
 from tests.conftest import LIBRARY
+from tests.fakes import command_line
 from tests.fakes import stock_tool as stock
-from tests.paths import COMMAND
 
 BUILDS = LIBRARY
 
@@ -185,8 +184,8 @@ def test_commands(mlir_opt: str, folds: str) -> None:
         "set skip",
     )
     options = [word for line in words for word in ("-ex", line)]
-    argv = [COMMAND, "-nx", "--batch", "--skip", "fold:a", *options, mlir_opt, folds]
-    run = subprocess.run([*argv, "--canonicalize"], capture_output=True, text=True)
+    argv = ["-nx", "--batch", "--skip", "fold:a", *options, mlir_opt, folds]
+    run = command_line.run(*argv, "--canonicalize")
     assert (run.returncode, "an argument is missing" in run.stderr) == (1, True)
     lines = run.stdout.splitlines()
     assert lines[:3] == [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -11,8 +10,8 @@ import pytest
 
 import actiondbg
 from actiondbg.protocol.legalizations import TypeFailed
+from tests.fakes import command_line
 from tests.fakes import stock_tool as stock
-from tests.paths import COMMAND
 
 Launch = Callable[..., actiondbg.Session]
 
@@ -132,11 +131,7 @@ def test_the_answer_in_a_terminal(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     source = stock.write("type.mlir", spirv("i64"))
-    done = subprocess.run(
-        [COMMAND, "explain", "--html", "why.html", "--", mlir_opt, source, *ARITH],
-        capture_output=True,
-        text=True,
-    )
+    done = command_line.run("explain", "--html", "why.html", "--", mlir_opt, source, *ARITH)
     assert done.returncode == 0
     lines = [line.strip() for line in done.stdout.splitlines()]
     at = lines.index("mlir::SPIRVTypeConverter does not convert i64")

@@ -19,7 +19,8 @@ from actiondbg.errors import ActiondbgError, NoSuchUnit
 from actiondbg.protocol.capabilities import CAPABILITIES
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
-from tests.paths import COMMAND, INPUTS
+from tests.fakes import command_line
+from tests.paths import INPUTS
 from tests.tool.targets.scene import Scene, run_to_end, scene_of
 from tests.tool.targets.table import COLUMNS, columns_of, kept
 from tests.tool.targets.targets import TARGETS
@@ -242,14 +243,7 @@ def _recorded(scene: Scene, directory: Path) -> None:
 
 def _actiondbg(scene: Scene, directory: Path, *words: str) -> str:
     """Return what a command of actiondbg prints; its error is raised."""
-    done = subprocess.run(
-        [COMMAND, *words],
-        capture_output=True,
-        text=True,
-        cwd=directory,
-        env=scene.target.env(),
-        check=False,
-    )
+    done = command_line.run(*words, cwd=directory, env=scene.target.env())
     if done.returncode:
         raise ActiondbgError(done.stderr or done.stdout)
     return done.stdout + done.stderr

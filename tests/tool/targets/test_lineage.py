@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 from actiondbg.lineage.recorded.lineage import RecordedLineage
 from actiondbg.recording import open_recording
-from tests.paths import COMMAND, INPUTS
+from tests.fakes import command_line
+from tests.paths import INPUTS
 from tests.tool.targets.targets import TARGETS, TOOLS
 
 TRITON = TARGETS["triton"]
@@ -18,8 +18,8 @@ def test_the_input_has_each_kernel_whole(tmp_path: Path) -> None:
     """Triton folds while it builds a kernel, which is not its input yet."""
     kernels = INPUTS / "tools/triton/kernels.py"
     python = str(TOOLS / "triton/bin/python")
-    command = [COMMAND, "record", "--lineage", "-o", "run.adbrec", "--", python, str(kernels)]
-    subprocess.run([*command, "softmax", "matmul"], cwd=tmp_path, env=TRITON.env(), check=True)
+    command = ["record", "--lineage", "-o", "run.adbrec", "--", python, str(kernels)]
+    command_line.run(*command, "softmax", "matmul", cwd=tmp_path, env=TRITON.env(), check=True)
     recording = open_recording(tmp_path / "run.adbrec")
     inputs = [stage.text for stage in recording.stages if stage.kind == "input"]
     assert len(inputs) == 2

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
-from tests.paths import COMMAND
+from tests.fakes import command_line
 from tests.tool.targets.targets import TARGETS
 
 
@@ -110,7 +109,7 @@ def explained(scene: Scene, folder: Path, *options: str) -> str:
     (folder / "in.mlir").write_text(scene.source)
     tool = str(TARGETS[scene.target].programs[scene.program])
     left = [] if scene.left is None else ["--left", scene.left]
-    command = [COMMAND, "explain", *options, *left, "--", tool, "in.mlir", scene.passes]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    command = ["explain", *options, *left, "--", tool, "in.mlir", scene.passes]
+    done = command_line.run(*command, cwd=folder)
     assert done.returncode == 0, done.stderr
     return done.stdout

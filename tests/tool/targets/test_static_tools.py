@@ -15,7 +15,8 @@ import pytest
 import actiondbg
 from actiondbg.recording import open_recording
 from tests.conftest import locked
-from tests.paths import COMMAND, INPUTS
+from tests.fakes import command_line
+from tests.paths import INPUTS
 from tests.tool.targets.script import SESSION, scripted
 from tests.tool.targets.targets import TARGETS
 
@@ -80,7 +81,7 @@ def foo(shared_directory: Path) -> Path:
 
 def _told(*words: str) -> str:
     """Return what a command of actiondbg prints, which succeeds."""
-    done = subprocess.run([COMMAND, *words], capture_output=True, text=True, check=False)
+    done = command_line.run(*words)
     assert done.returncode == 0, done.stderr
     return done.stdout + done.stderr
 
@@ -141,7 +142,7 @@ def test_functions_that_the_linker_left_out(foo: Path) -> None:
 def test_a_stripped_foo_opt_is_refused(foo: Path, tmp_path: Path) -> None:
     stripped = tmp_path / "foo-opt"
     subprocess.run(["strip", "-o", stripped, foo / "bin/foo-opt"], check=True)
-    done = subprocess.run([COMMAND, stripped], capture_output=True, text=True, check=False)
+    done = command_line.run(stripped)
     assert done.returncode == 3
     assert "is stripped of the names of MLIR's functions" in done.stderr
 
@@ -154,9 +155,9 @@ def test_a_crash_outside_of_conversions_is_explained(
     tool = ["--", mlir_opt_19, folds, "--canonicalize", "--test-pass-crash"]
     if is_recorded:
         recording = str(tmp_path / "crash.adbrec")
-        subprocess.run([COMMAND, "record", "-q", "-o", recording, *tool], stderr=subprocess.DEVNULL)
+        command_line.run("record", "-q", "-o", recording, *tool)
         tool = [recording]
-    done = subprocess.run([COMMAND, "explain", *tool], capture_output=True, text=True)
+    done = command_line.run("explain", *tool)
     first, hint = done.stdout.splitlines()
     assert re.fullmatch(
         r"No dialect conversion failed\. The tool .* #\d+ pass-execution .*test-pass-crash.*", first

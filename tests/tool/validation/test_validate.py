@@ -15,6 +15,7 @@ import pytest
 
 from tests.conftest import LIBRARY
 from tests.elements import some
+from tests.fakes import command_line
 from tests.paths import COMMAND, ROOT
 
 BUILDS = LIBRARY
@@ -78,9 +79,7 @@ module attributes {transform.with_named_sequence} {
 
 
 def validate(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [COMMAND, "validate", *words], capture_output=True, text=True, cwd=cwd, check=False
-    )
+    return command_line.run("validate", *words, cwd=cwd)
 
 
 def validated(*words: str, cwd: Path | None = None) -> dict[str, Any]:
@@ -233,11 +232,11 @@ def test_a_judge_that_dies_costs_its_function(mlir_opt: str, tmp_path: Path) -> 
 
 def test_a_recording_is_validated_without_the_tool(mlir_opt: str, tmp_path: Path) -> None:
     source = str(MISCOMPILES / "while-if.mlir")
-    record = [COMMAND, "record", "-q", "-o", "run.adbrec"]
+    record = ["record", "-q", "-o", "run.adbrec"]
     tool = ["--", mlir_opt, source, "--canonicalize", "-o", "out.mlir"]
-    subprocess.run([*record, "--ir", "function", *tool], cwd=tmp_path, check=True)
+    command_line.run(*record, "--ir", "function", *tool, cwd=tmp_path, check=True)
     assert validated("run.adbrec", cwd=tmp_path)["culprit"]["ordinal"] == 8
-    subprocess.run([*record, *tool], cwd=tmp_path, check=True)
+    command_line.run(*record, *tool, cwd=tmp_path, check=True)
     refused = validate("run.adbrec", cwd=tmp_path)
     assert (refused.returncode, refused.stderr) == (
         1,
@@ -257,9 +256,9 @@ def test_a_pass_with_a_pass_in_it_is_judged(mlir_opt: str, tmp_path: Path) -> No
 
 def test_a_recording_of_passes_names_the_pass(mlir_opt: str, tmp_path: Path) -> None:
     source = str(MISCOMPILES / "while-if.mlir")
-    record = [COMMAND, "record", "-q", "-o", "run.adbrec", "--ir", "pass"]
+    record = ["record", "-q", "-o", "run.adbrec", "--ir", "pass"]
     tool = ["--", mlir_opt, source, "--canonicalize", "-o", "out.mlir"]
-    subprocess.run([*record, *tool], cwd=tmp_path, check=True)
+    command_line.run(*record, *tool, cwd=tmp_path, check=True)
     found = validated("run.adbrec", cwd=tmp_path)
     assert found["culprit"]["ordinal"] == 1
     assert found["unjudged"] > 2
@@ -310,9 +309,9 @@ def test_a_run_that_fails_is_not_equivalent(mlir_opt: str, tmp_path: Path) -> No
 
 def test_a_recording_that_was_cut_off(mlir_opt: str, tmp_path: Path) -> None:
     source = str(MISCOMPILES / "while-if.mlir")
-    record = [COMMAND, "record", "-q", "-o", "run.adbrec", "--ir", "function"]
+    record = ["record", "-q", "-o", "run.adbrec", "--ir", "function"]
     tool = ["--", mlir_opt, source, "--canonicalize", "-o", "out.mlir"]
-    subprocess.run([*record, *tool], cwd=tmp_path, check=True)
+    command_line.run(*record, *tool, cwd=tmp_path, check=True)
     whole = (tmp_path / "run.adbrec").read_bytes()
     (tmp_path / "run.adbrec").write_bytes(whole[: len(whole) // 2])
     done = validate("run.adbrec", cwd=tmp_path)
@@ -322,9 +321,9 @@ def test_a_recording_that_was_cut_off(mlir_opt: str, tmp_path: Path) -> None:
 
 def test_a_recording_that_was_cut_off_before_its_actions(mlir_opt: str, tmp_path: Path) -> None:
     source = str(MISCOMPILES / "while-if.mlir")
-    record = [COMMAND, "record", "-q", "-o", "run.adbrec", "--ir", "function"]
+    record = ["record", "-q", "-o", "run.adbrec", "--ir", "function"]
     tool = ["--", mlir_opt, source, "--canonicalize", "-o", "out.mlir"]
-    subprocess.run([*record, *tool], cwd=tmp_path, check=True)
+    command_line.run(*record, *tool, cwd=tmp_path, check=True)
     whole = (tmp_path / "run.adbrec").read_bytes()
     second = whole.index(b"ADBC", whole.index(b"ADBC") + 4)
     (tmp_path / "run.adbrec").write_bytes(whole[: second + 100])
@@ -336,7 +335,7 @@ def test_a_recording_that_was_cut_off_before_its_actions(mlir_opt: str, tmp_path
 def imported(name: str, text: str, cwd: Path) -> str:
     """Import a log of a tool; return the name of the recording."""
     (cwd / f"{name}.log").write_text(text)
-    subprocess.run([COMMAND, "import", "-q", f"{name}.log"], cwd=cwd, check=True)
+    command_line.run("import", "-q", f"{name}.log", cwd=cwd, check=True)
     return f"{name}.adbrec"
 
 
@@ -369,21 +368,15 @@ def test_an_action_at_the_prompt(mlir_opt: str, tmp_path: Path) -> None:
     script = tmp_path / "script"
     script.write_text("break pattern:WhileMoveIfDown\nrun\nnext\nvalidate\nnext\nvalidate #8\n")
     source = str(MISCOMPILES / "while-if.mlir")
-    command = [COMMAND, "-x", str(script), "--", mlir_opt, source, "--canonicalize"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
+    command = ["-x", str(script), "--", mlir_opt, source, "--canonicalize"]
+    done = command_line.run(*command, cwd=tmp_path, check=True)
     assert done.stdout.count("@count: different: result 0: 3 before, 50 after") == 2
 
 
 def test_the_oracle_of_a_bisection(mlir_opt: str, tmp_path: Path) -> None:
     source = str(MISCOMPILES / "index-compare.mlir")
-    command = [COMMAND, "bisect", "--validate", "-o", "out"]
-    done = subprocess.run(
-        [*command, "--", mlir_opt, source, "--canonicalize"],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        check=False,
-    )
+    command = ["bisect", "--validate", "-o", "out"]
+    done = command_line.run(*command, "--", mlir_opt, source, "--canonicalize", cwd=tmp_path)
     assert "Found: #6 apply-pattern" in done.stdout
 
 

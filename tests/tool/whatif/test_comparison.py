@@ -16,8 +16,8 @@ from actiondbg.bisection import Crash, Diagnostic, Verify
 from actiondbg.errors import NotStopped, UsageError
 from actiondbg.whatif.comparison import request_of
 from tests.elements import some
+from tests.fakes import command_line
 from tests.fakes import stock_tool as stock
-from tests.paths import COMMAND
 
 Launch = Callable[..., actiondbg.Session]
 Bare = Callable[..., str]
@@ -367,7 +367,7 @@ def test_no_process_and_no_file_remains(launch: Launch, tmp_path: Path) -> None:
 
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([COMMAND, *words], capture_output=True, text=True)
+    return command_line.run(*words)
 
 
 def test_the_commands_of_the_shell(mlir_opt: str, folds: str) -> None:

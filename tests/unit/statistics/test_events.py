@@ -12,6 +12,7 @@ from actiondbg.errors import UsageError
 from actiondbg.statistics import event_probe as opening
 from actiondbg.statistics.event_probe import PARANOID, CountingRefused, choose, try_event
 from actiondbg.statistics.events import KNOWN, MOST, Event, is_clock, parse_events
+from tests.fakes import command_line
 from tests.fakes.privileges import filtered, unprivileged
 from tests.paths import COMMAND
 
@@ -113,7 +114,7 @@ def test_too_many_for_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_events_are_listed() -> None:
-    done = subprocess.run([COMMAND, "stat", "--list-events"], capture_output=True, text=True)
+    done = command_line.run("stat", "--list-events")
     assert (done.returncode, done.stderr) == (0, "")
     lines = {line.split()[0]: line.split(maxsplit=2)[1:] for line in done.stdout.splitlines()}
     assert lines.keys() == KNOWN.keys()
@@ -172,11 +173,7 @@ def test_another_failure_is_reported() -> None:
 
 
 def test_an_unknown_event_is_bad_usage() -> None:
-    done = subprocess.run(
-        [COMMAND, "stat", "--events", "page-fault", "--", "mlir-opt"],
-        capture_output=True,
-        text=True,
-    )
+    done = command_line.run("stat", "--events", "page-fault", "--", "mlir-opt")
     assert (done.returncode, done.stdout) == (2, "")
     assert "There is no event 'page-fault': did you mean 'page-faults'" in done.stderr
 

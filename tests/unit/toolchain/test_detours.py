@@ -67,25 +67,36 @@ def test_hidden_functions_are_detoured(detours: list[Path]) -> None:
     ]
 
 
-def _detours_on_aarch64(directory: Path, source: str, *options: str) -> list[str]:
-    library, program = directory / "targets.so", directory / "detours"
-    shared = [*options, "-O1", "-shared", "-fPIC", "-o", str(library)]
-    subprocess.run(["aarch64-linux-gnu-gcc", SOURCES / source, *shared], check=True)
+@pytest.fixture(scope="module")
+def detours_on_aarch64(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    program = tmp_path_factory.mktemp("detours") / "detours"
     words = ["-std=c++20", "-O1", *include_flags(), "-ldl", "-o", str(program)]
     subprocess.run(["aarch64-linux-gnu-g++", SOURCES / "detours.cpp", *words], check=True)
+    return program
+
+
+def _outputs_on_aarch64(program: Path, directory: Path, source: str, *options: str) -> list[str]:
+    library = directory / "targets.so"
+    shared = [*options, "-O1", "-shared", "-fPIC", "-o", str(library)]
+    subprocess.run(["aarch64-linux-gnu-gcc", SOURCES / source, *shared], check=True)
     return _outputs([*EMULATOR, program, library])
 
 
 @needs_aarch64
-def test_functions_of_guarded_pages_are_detoured_on_aarch64(tmp_path: Path) -> None:
+def test_functions_of_guarded_pages_are_detoured_on_aarch64(
+    detours_on_aarch64: Path, tmp_path: Path
+) -> None:
     options = ["-mbranch-protection=bti", "-nostdlib", "-Wl,-z,force-bti"]
-    assert _detours_on_aarch64(tmp_path, "guarded.c", *options) == ["_Zguarded: 7 -5 7"]
+    outputs = _outputs_on_aarch64(detours_on_aarch64, tmp_path, "guarded.c", *options)
+    assert outputs == ["_Zguarded: 7 -5 7"]
 
 
 @needs_aarch64
 @pytest.mark.parametrize("size", [[], ["-DHUGE"]], ids=["near", "far"])
-def test_hidden_functions_are_detoured_on_aarch64(tmp_path: Path, size: list[str]) -> None:
-    assert _detours_on_aarch64(tmp_path, "targets.c", *size) == [
+def test_hidden_functions_are_detoured_on_aarch64(
+    detours_on_aarch64: Path, tmp_path: Path, size: list[str]
+) -> None:
+    assert _outputs_on_aarch64(detours_on_aarch64, tmp_path, "targets.c", *size) == [
         "_Zrelative: 7 -5 7",
         "_Zcompare: 7 -5 7",
         "_Zbranch: 7 -5 7",

@@ -21,7 +21,7 @@ from actiondbg.recording.statistics.samples import samples_of
 from tests.elements import some
 from tests.fakes import command_line
 from tests.fakes.recording.recordings import Action, fake_recording, write_recording
-from tests.paths import COMMAND, ROOT
+from tests.paths import ROOT
 
 DOCS = ROOT / "docs/stat.md"
 EVENTS, US = ("page-faults", "task-clock"), 1000  # ns
@@ -336,7 +336,7 @@ def test_a_picture_needs_matplotlib(tmp_path: Path) -> None:
 
 def test_output_file_has_the_printed_text(tmp_path: Path) -> None:
     path = nested(tmp_path / "a.adbrec")
-    done = subprocess.run([COMMAND, "stat", path], capture_output=True, text=True)
+    done = command_line.run("stat", path)
     assert (done.returncode, done.stdout, done.stderr) == (0, printed(path), "")
     assert printed("-o", tmp_path / "out.txt", path) == ""
     assert (tmp_path / "out.txt").read_text() == printed(path)

@@ -16,8 +16,8 @@ from actiondbg.bisection.candidates import (
 )
 from actiondbg.bisection.evaluator import TrialEvaluator
 from actiondbg.bisection.messages import NothingFound
+from actiondbg.bisection.minimizer import Interval
 from actiondbg.bisection.oracles import Evidence
-from actiondbg.bisection.search import Interval
 from actiondbg.bisection.trial import Trial, TrialResult
 from actiondbg.bisection.verdict import Judgement
 

@@ -17,9 +17,9 @@ from actiondbg.bisection.bounds import SearchSpace
 from actiondbg.bisection.candidates import Record, RecordedAction, candidates_of
 from actiondbg.bisection.evaluator import TrialEvaluator
 from actiondbg.bisection.messages import NothingFound
+from actiondbg.bisection.minimizer import Interval, Minimizer, SearchResult, search
 from actiondbg.bisection.progress import LimitReached
 from actiondbg.bisection.result import Culprit, Entry
-from actiondbg.bisection.search import Interval, Minimizer, SearchResult, search
 from actiondbg.bisection.trial import Pool, Trial, TrialResult
 from actiondbg.bisection.verdict import Judgement, Verdict
 from actiondbg.errors import ActiondbgError

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from actiondbg.errors import ActiondbgError, NoSuchUnit
 from actiondbg.ir.tokens import VALUE
 from actiondbg.lineage.locations import LocationIndex
-from actiondbg.lineage.recorded.lineage import RecordedLineage
+from actiondbg.lineage.recorded.recorded_lineage import RecordedLineage
 from actiondbg.lineage.stage import Operation, Stage, select
 from actiondbg.recording import open_recording
 from actiondbg.recording.session.changes import OperationChanges

@@ -17,7 +17,7 @@ import numpy as np
 from actiondbg.errors import UsageError
 from actiondbg.lineage.graph import Edges, GraphLineage, LineageGraph
 from actiondbg.lineage.lineage import Evidence, Lineage, Loss, Node, Step
-from actiondbg.lineage.recorded.lineage import RecordedLineage
+from actiondbg.lineage.recorded.recorded_lineage import RecordedLineage
 from actiondbg.lineage.stage import Stage
 from actiondbg.recording import open_recording
 from actiondbg.recording.format.arrow import Ints
@@ -204,7 +204,7 @@ def lineage_of(recording: Recording, remap: Sequence[str] = ()) -> Lineage:
         from actiondbg.lineage.dumps.imported import imported_lineage
 
         return imported_lineage(recording, remap)
-    from actiondbg.lineage.recorded.lineage import RecordedLineage
+    from actiondbg.lineage.recorded.recorded_lineage import RecordedLineage
 
     return RecordedLineage(recording)
 
@@ -223,7 +223,7 @@ def chain_of(
         UsageError: a run is an import, there is no such pass, or a tool read another IR.
         NotRecorded: a recording has no lineage.
     """
-    from actiondbg.lineage.recorded.lineage import RecordedLineage
+    from actiondbg.lineage.recorded.recorded_lineage import RecordedLineage
 
     for one in recordings:
         if one.header.imported:

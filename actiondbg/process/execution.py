@@ -12,7 +12,8 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.errors import AgentError, NoAnswer, NotStopped, ProtocolError, ToolGone
-from actiondbg.process.checkpoints import Automatic, Branches, Checkpoints, Frozen
+from actiondbg.process.branches import Branches
+from actiondbg.process.checkpoints import Automatic, Checkpoints, Frozen
 from actiondbg.process.forked_tool import AdoptedFork, ForkedTool, ForkOwner, run_differs
 from actiondbg.process.process_status import (
     SAMPLE_SECONDS,

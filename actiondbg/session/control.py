@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from actiondbg import protocol
 from actiondbg.errors import AgentError
-from actiondbg.process.checkpoints import Branches
+from actiondbg.process.branches import Branches
 from actiondbg.process.execution import Execution
 from actiondbg.process.stop import Stop
 from actiondbg.session.executions import Executions, StopUpdates

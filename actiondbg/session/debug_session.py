@@ -14,7 +14,8 @@ from actiondbg.analysis.attempts import PatternAttempts
 from actiondbg.analysis.contrast import Contrast, Example
 from actiondbg.analysis.history import History
 from actiondbg.breakpoints.resolution import Vocabulary
-from actiondbg.process.checkpoints import Automatic, Checkpoint, Timeline
+from actiondbg.process.branches import Timeline
+from actiondbg.process.checkpoints import Automatic, Checkpoint
 from actiondbg.process.execution import State
 from actiondbg.process.stop import Side, Stop
 from actiondbg.process.streams import Redirection, Streams

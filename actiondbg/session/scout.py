@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from actiondbg import protocol
-from actiondbg.process.checkpoints import Frozen, Skipped
+from actiondbg.process.branches import Skipped
+from actiondbg.process.checkpoints import Frozen
 from actiondbg.process.execution import Execution
 from actiondbg.process.forked_tool import ForkedTool, closed_on_error
 from actiondbg.process.stop import Stop

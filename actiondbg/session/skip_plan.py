@@ -12,7 +12,7 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.errors import SkipMismatch, ToolGone, UsageError
-from actiondbg.process.checkpoints import Skipped, skipped_at
+from actiondbg.process.branches import Skipped, skipped_at
 from actiondbg.process.execution import Execution
 from actiondbg.process.stop import Stop
 from actiondbg.session.breakpoints import AgentBreakpoints

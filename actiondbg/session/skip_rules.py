@@ -11,7 +11,7 @@ from actiondbg.breakpoints.condition import parse_condition
 from actiondbg.breakpoints.resolution import Vocabulary, resolve_spec
 from actiondbg.breakpoints.spec import parse_spec
 from actiondbg.errors import UsageError
-from actiondbg.process.checkpoints import RuleSpan
+from actiondbg.process.branches import RuleSpan
 from actiondbg.process.execution import Execution
 from actiondbg.process.stop import Stop
 from actiondbg.session.executions import Executions

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from actiondbg import protocol
-from actiondbg.process.checkpoints import actions_at
+from actiondbg.process.branches import actions_at
 from actiondbg.process.execution import Execution
 from actiondbg.process.process_status import ProcessStatus, mapped_files, process_status
 from actiondbg.process.program_run import FollowedProcess, OtherTurn

@@ -10,18 +10,16 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.errors import ControlRefused, NoAnswer, ToolGone, UsageError
-from actiondbg.process.checkpoints import (
+from actiondbg.process.branches import (
     ALREADY_THERE,
     BEGINNING,
-    Automatic,
     Branches,
-    Checkpoint,
-    Frozen,
     Timeline,
     event_before,
     only_found,
     too_far_out,
 )
+from actiondbg.process.checkpoints import Automatic, Checkpoint, Frozen
 from actiondbg.process.execution import Execution
 from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.stop import Side, Stop

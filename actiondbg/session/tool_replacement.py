@@ -6,7 +6,8 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.errors import AgentError, NoAnswer, NotStopped, ToolGone
-from actiondbg.process.checkpoints import Branches, Frozen
+from actiondbg.process.branches import Branches
+from actiondbg.process.checkpoints import Frozen
 from actiondbg.process.execution import Execution
 from actiondbg.process.forked_tool import ForkedTool, closed_on_error
 from actiondbg.process.stop import Stop, with_skipping

@@ -23,14 +23,14 @@ from actiondbg.validation.domain import (
     UndefinedBehaviour,
     Unsettled,
 )
-from actiondbg.validation.execution.comparison import (
+from actiondbg.validation.execution.harness import Test
+from actiondbg.validation.execution.real_runs import (
     Differs,
     NotRun,
     annotated,
     confirm,
     judge_by_running,
 )
-from actiondbg.validation.execution.harness import Test
 from actiondbg.validation.execution.runner import Executed, Runner
 from actiondbg.validation.inputs import (
     Choice,

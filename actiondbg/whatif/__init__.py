@@ -3,6 +3,7 @@
 May import: errors to bisection.
 """
 
+from actiondbg.whatif.alternative_runs import Comparison, Row, compare
 from actiondbg.whatif.alternatives import (
     Alternative,
     AppendedPipeline,
@@ -23,7 +24,6 @@ from actiondbg.whatif.applicable import (
     applicable_patterns,
     try_passes,
 )
-from actiondbg.whatif.comparison import Comparison, Row, compare
 
 __all__ = [
     "Alternative",

@@ -11,7 +11,7 @@ from actiondbg import protocol
 from actiondbg.errors import NotStopped, ToolGone, UsageError
 from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.protocol.tags import PASS_TAG, PATTERN_TAG
-from actiondbg.whatif.comparison import refusal
+from actiondbg.whatif.alternative_runs import refusal
 
 if TYPE_CHECKING:
     from actiondbg.process.execution import Execution

@@ -136,7 +136,7 @@ def _sections(source: Source, options: ReportOptions) -> tuple[list[str], str]:
     is_whole = {"input", "output"} <= kinds  # not of a run that failed
     if not is_whole and options.cost is None:
         return sections, script
-    from actiondbg.lineage.recorded.lineage import RecordedLineage
+    from actiondbg.lineage.recorded.recorded_lineage import RecordedLineage
 
     if is_whole:
         from actiondbg.lineage.pictures.pages import flows_title, sankey_script, sankey_section

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from actiondbg.process.stop import Stop
     from actiondbg.recording.session.session import RecordedSession
     from actiondbg.session.session import Session
-    from actiondbg.whatif.comparison import Comparison
+    from actiondbg.whatif.alternative_runs import Comparison
 
 _LATE_SECONDS = 1.0  # before advice is printed after Ctrl-C
 _ADVICE = (

@@ -61,13 +61,21 @@ SETTINGS: dict[str, Setting] = {
     "style": Setting("terminal", "the colours of IR: a Pygments style, terminal or off", None),
     "print-stop": Setting("on", "whether a stop prints its operation"),
     "context": Setting(
-        "5", "the lines of IR before and after the cursor at a stop, on a terminal: a number", None
+        "5",
+        "the lines of IR before and after the cursor at a stop, on a terminal: a number",
+        None,
+        number="lines, 0 for none",
     ),
     "context-defs": Setting(
         "off", "whether definitions of operands that lie further away are shown, too"
     ),
     "pagination": Setting("on", "whether long text goes through $PAGER, on a terminal"),
-    "elide": Setting("16", "elide attributes of more elements at stops: a number or off", None),
+    "elide": Setting(
+        "16",
+        "elide attributes of more elements at stops: a number or off",
+        ("off",),
+        number="elements",
+    ),
     "confirm": Setting("on", "whether quit and delete ask at the prompt, as in gdb"),
     "verify-each-action": Setting(
         "off",
@@ -185,12 +193,8 @@ class Settings:
             setattr(self._holder(name), setting.attribute, setting.parse(name, value))
             return name
         self._check(name)
-        if setting.choices is not None:
+        if setting.choices is not None or setting.number is not None:
             setting.parse(name, value)
-        if name == "context" and not value.isdecimal():
-            raise UsageError(f"context cannot be {value!r}: give a number of lines, 0 for none.")
-        if name == "elide" and value != "off" and not value.isdecimal():
-            raise UsageError(f"elide cannot be {value!r}: give a number of elements or off.")
         if name == "style" and value != "off":
             _check_style(value)
         self._values[name] = value

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, TextIO
 import msgspec
 
 from actiondbg.commands.render.actions import describe
+from actiondbg.commands.render.history import paint_line
 from actiondbg.commands.render.outcomes import outcome_lines, result_words
-from actiondbg.commands.render.past import paint_line
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.tables import fitted
 from actiondbg.support.counts import counted

@@ -26,14 +26,14 @@ class Preferences(Protocol):
 
 
 class Aliases(Protocol):
-    """Short names of long attributes; see ``ir.stop_context.ShortNames``."""
+    """Short names of long attributes; see ``ShortNames`` in ``render.ir``."""
 
     def shorten(self, text: str) -> str: ...
     def new_in(self, text: str) -> list[tuple[str, str]]: ...
 
 
 class StopLines(Protocol):
-    """The lines of IR at a stop, or after a move; see ``ir.stop_context.StopContext``."""
+    """The lines of IR at a stop, or after a move; see ``StopContext`` in ``render.ir``."""
 
     def text(self, context: RenderContext, stop: Stop) -> list[str]: ...
     def around_cursor(self, context: RenderContext) -> list[str] | None: ...

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from actiondbg.commands.render.past import diff_object, unified_lines
+from actiondbg.commands.render.history import diff_object, unified_lines
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.tables import fitted
 from actiondbg.commands.render.units import operation

@@ -5,9 +5,10 @@ from __future__ import annotations
 import msgspec
 
 from actiondbg.commands.render.actions import describe
-from actiondbg.commands.render.past import diff_object, unified_lines
+from actiondbg.commands.render.history import diff_object, unified_lines
 from actiondbg.commands.render.renderer import RenderContext, renders
-from actiondbg.process.checkpoints import Automatic, Branch, Checkpoint, Edited, Skipped, Timeline
+from actiondbg.process.branches import Branch, Edited, Skipped, Timeline
+from actiondbg.process.checkpoints import Automatic, Checkpoint
 from actiondbg.session.edits.edits import Edition
 from actiondbg.session.inspection.native_debugger import NativeRun
 from actiondbg.session.skip_rules import SkipRule

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from actiondbg.commands.render.past import paint_line
+from actiondbg.commands.render.history import paint_line
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.tables import aligned, fitted
 from actiondbg.support.counts import counted
@@ -16,8 +16,8 @@ from actiondbg.support.interrupts import signal_name
 
 if TYPE_CHECKING:
     from actiondbg.ir.diff import Diff
+    from actiondbg.whatif.alternative_runs import Comparison, Row
     from actiondbg.whatif.applicable import ApplicablePattern, TriedPass
-    from actiondbg.whatif.comparison import Comparison, Row
 
 _MOST_OPERATIONS = 4  # names in a row
 _TIME_WIDTH = 9  # the columns of tables of quick runs and of slow ones are alike

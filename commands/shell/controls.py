@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from actiondbg.commands.interpreter.console import Console
-    from actiondbg.process.checkpoints import Checkpoint, Timeline
+    from actiondbg.process.branches import Timeline
+    from actiondbg.process.checkpoints import Checkpoint
     from actiondbg.process.stop import Stop
     from actiondbg.session.skip_rules import SkipRule
 

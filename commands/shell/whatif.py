@@ -21,7 +21,7 @@ from actiondbg.commands.interpreter.options import (
     rest,
 )
 from actiondbg.commands.interpreter.oracle_options import OracleOptions, optional_oracle
-from actiondbg.commands.render.past import DiffShown
+from actiondbg.commands.render.history import DiffShown
 from actiondbg.commands.render.status import Text
 from actiondbg.commands.render.whatif import ApplicableShown, ComparisonShown, PatternsShown
 from actiondbg.errors import EditRefused, UsageError
@@ -264,7 +264,7 @@ def compare_alternatives(
     progress: ProgressLine,
 ) -> ComparisonShown:
     """Compare the run of a session with alternatives; select the rows, diffs and notes to show."""
-    from actiondbg.whatif.comparison import compare, unmatched_sentence
+    from actiondbg.whatif.alternative_runs import compare, unmatched_sentence
 
     with progress.shown("... 0 runs"):
         found = compare(

@@ -15,10 +15,10 @@ from typing import NamedTuple
 from actiondbg.analysis.textual_pipelines import dumped_pipelines
 from actiondbg.bisection.command_runner import STDERR, STDOUT, Cancelled, CommandRunner
 from actiondbg.bisection.evaluator import content_digest
+from actiondbg.bisection.minimizer import Interval
 from actiondbg.bisection.oracles import Evidence, Oracle, OracleSetup
 from actiondbg.bisection.reproducer.scripts import OUT, ShellJudge, Step, make_script, read_verdicts
 from actiondbg.bisection.reproducer.strategies import PortableCommand
-from actiondbg.bisection.search import Interval
 from actiondbg.bisection.verdict import Verdict
 from actiondbg.bisection.verdict_store import VerdictStore
 from actiondbg.errors import ActiondbgError, FileNotWritten

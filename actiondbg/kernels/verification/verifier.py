@@ -19,8 +19,8 @@ from actiondbg.kernels.model import Dispatch
 from actiondbg.kernels.packages import np
 from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.results.entry import Verdict, Verification
-from actiondbg.kernels.verification.comparison import compare, error_map
 from actiondbg.kernels.verification.expectation import Expectation, ReferenceCache
+from actiondbg.kernels.verification.result_check import compare, error_map
 
 _VERDICTS: dict[type[KernelError], Verdict] = {
     KernelTimedOut: "TIMED OUT",

@@ -11,7 +11,7 @@ import numpy as np
 from actiondbg import protocol
 from actiondbg.analysis.pipeline import is_adaptor
 from actiondbg.errors import ControlRefused, NotStopped, UsageError
-from actiondbg.process.checkpoints import ALREADY_THERE, BEGINNING
+from actiondbg.process.branches import ALREADY_THERE, BEGINNING
 from actiondbg.process.stop import Stop
 from actiondbg.protocol.tags import PASS_TAG
 from actiondbg.recording.format.arrow import Ints

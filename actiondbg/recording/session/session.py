@@ -14,14 +14,8 @@ from actiondbg.breakpoints.breakpoint import BreakpointTable
 from actiondbg.breakpoints.condition import parse_condition, uses_field
 from actiondbg.breakpoints.resolution import Kind, Vocabulary
 from actiondbg.errors import ControlRefused, UsageError
-from actiondbg.process.checkpoints import (
-    Automatic,
-    Branch,
-    Checkpoint,
-    Timeline,
-    only_found,
-    too_far_out,
-)
+from actiondbg.process.branches import Branch, Timeline, only_found, too_far_out
+from actiondbg.process.checkpoints import Automatic, Checkpoint
 from actiondbg.process.stop import Stop
 from actiondbg.process.streams import Streams
 from actiondbg.protocol.tags import FOLD_TAG, TAG_OF_KIND
@@ -31,12 +25,12 @@ from actiondbg.recording.session.action_query import ActionQuery
 from actiondbg.recording.session.answers import RecordedAnswers
 from actiondbg.recording.session.columns import ActionColumns, Side
 from actiondbg.recording.session.descriptions import ActionDescriptions
-from actiondbg.recording.session.past import RecordedPast
 from actiondbg.recording.session.position import (
     Position,
     RecordedBreakpoints,
     RecordedObservers,
 )
+from actiondbg.recording.session.recorded_past import RecordedPast
 from actiondbg.session.breakpoints import BreakpointList
 from actiondbg.session.debug_session import Beginning, RunnableSession
 from actiondbg.session.inspection.cursor import Cursor, Outcome, Stack

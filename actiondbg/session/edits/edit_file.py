@@ -12,7 +12,7 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.errors import EditRefused, UsageError
-from actiondbg.process.checkpoints import Edited
+from actiondbg.process.branches import Edited
 from actiondbg.process.stop import Side
 from actiondbg.session.occurrences import SavedAction
 from actiondbg.support.atomic_write import write_whole, written_for_user

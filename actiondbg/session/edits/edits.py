@@ -14,7 +14,7 @@ from actiondbg.errors import EditRefused, NotStopped, ToolGone, UsageError
 from actiondbg.ir.diff import Diff, make_diff
 from actiondbg.ir.printed import PrintedText
 from actiondbg.process.action_diff import print_named
-from actiondbg.process.checkpoints import Edited
+from actiondbg.process.branches import Edited
 from actiondbg.process.execution import Execution
 from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.stop import Stop

@@ -12,7 +12,7 @@ import msgspec
 from actiondbg import protocol
 from actiondbg.errors import AgentError, NoSuchUnit, UnitErased
 from actiondbg.ir.value_names import NamedKeys, Names, ValueNames, read_names
-from actiondbg.process.checkpoints import Branch
+from actiondbg.process.branches import Branch
 from actiondbg.process.stop import Stop
 from actiondbg.session.executions import Executions
 from actiondbg.support.decoders import decoder_of

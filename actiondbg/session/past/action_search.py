@@ -12,7 +12,7 @@ from actiondbg import protocol
 from actiondbg.analysis.actions import ActionList, ListedAction, Window, state_of
 from actiondbg.breakpoints.condition import uses_field
 from actiondbg.errors import ToolGone
-from actiondbg.process.checkpoints import event_before
+from actiondbg.process.branches import event_before
 from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.stop import Stop
 from actiondbg.session.past.replay import Place, Replay, logging, read_log, replay_to

@@ -24,7 +24,7 @@ from actiondbg.breakpoints.targets import OperationGlob, parse_operation, parse_
 from actiondbg.errors import AgentError, LaunchError, NoAnswer, NoSuchUnit, UsageError
 from actiondbg.ir.printed import PrintedText
 from actiondbg.ir.value_names import ValueNames
-from actiondbg.process.checkpoints import event_before
+from actiondbg.process.branches import event_before
 from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.stop import Side, Stop, ended_action
 from actiondbg.protocol.tags import FOLD_TAG, PASS_TAG, PATTERN_TAG, tag_of_kind

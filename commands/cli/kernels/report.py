@@ -20,9 +20,9 @@ from actiondbg.errors import UsageError
 from actiondbg.kernels.execution.kernel_process import KernelProcess
 from actiondbg.kernels.generated import GeneratedFolder
 from actiondbg.kernels.profiling.profiler import remeasure
-from actiondbg.kernels.results.comparison import Comparison, compare
 from actiondbg.kernels.results.csv_file import read_csv
 from actiondbg.kernels.results.entry import Entry
+from actiondbg.kernels.results.report_comparison import Comparison, compare
 from actiondbg.kernels.results.report_files import CSV, ReportFiles
 from actiondbg.recording.errors import need_packages
 from actiondbg.recording.overwrite import is_same

@@ -9,10 +9,10 @@ from actiondbg.commands.dap.requests import (
     console,
     controls,
     documents,
-    past,
+    side_views,
     stack,
     variables,
 )
 
 __all__ = ["HANDLERS", "MODULES"]
-MODULES = (breakpoints, console, controls, documents, past, stack, variables)
+MODULES = (breakpoints, console, controls, documents, side_views, stack, variables)

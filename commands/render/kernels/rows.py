@@ -9,8 +9,8 @@ import msgspec
 
 from actiondbg.commands.render.tables import aligned
 from actiondbg.kernels.results.columns import SHARES, TABLE, text_rows, word_columns
-from actiondbg.kernels.results.comparison import RULE, Change, Comparison, Difference
 from actiondbg.kernels.results.entry import Entry
+from actiondbg.kernels.results.report_comparison import RULE, Change, Comparison, Difference
 from actiondbg.kernels.results.words import (
     TITLE,
     further_facts,

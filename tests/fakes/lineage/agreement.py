@@ -21,7 +21,7 @@ from actiondbg.lineage.questions.flows import Flows, flows
 from actiondbg.lineage.questions.groups import groups
 from actiondbg.lineage.questions.kinds import COMMON_KINDS, KindRow, kind_rows
 from actiondbg.lineage.questions.matrix import Matrix, matrix
-from actiondbg.lineage.recorded.lineage import RecordedLineage
+from actiondbg.lineage.recorded.recorded_lineage import RecordedLineage
 from actiondbg.lineage.stage import Operation
 from actiondbg.lineage.units import outermost, rolled_up, units_of
 from actiondbg.recording import open_recording

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from actiondbg.lineage.lineage import Lineage
-from actiondbg.lineage.recorded.lineage import RecordedLineage
+from actiondbg.lineage.recorded.recorded_lineage import RecordedLineage
 from actiondbg.lineage.stage import Stage
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record

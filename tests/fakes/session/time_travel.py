@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from actiondbg.errors import UsageError
-from actiondbg.process.checkpoints import Automatic, Branch, Checkpoint, Edited, Skipped, Timeline
+from actiondbg.process.branches import Branch, Edited, Skipped, Timeline
+from actiondbg.process.checkpoints import Automatic, Checkpoint
 from actiondbg.process.stop import Stop
 
 SKIPPED = Skipped(ordinal=4, event=7, tag="apply-pattern", name="Fold", op="arith.addi")

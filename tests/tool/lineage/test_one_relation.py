@@ -9,7 +9,7 @@ from typing import TypeVar
 import pytest
 
 from actiondbg.lineage.level import Level
-from actiondbg.lineage.recorded.lineage import RecordedLineage
+from actiondbg.lineage.recorded.recorded_lineage import RecordedLineage
 from actiondbg.lineage.stage import Stage
 from tests.conftest import PYPI
 from tests.elements import some

@@ -16,7 +16,7 @@ import pytest
 from actiondbg.lineage.questions.groups import groups
 from actiondbg.lineage.questions.matrix import matrix, unexplained
 from actiondbg.lineage.questions.reasons import Ways
-from actiondbg.lineage.recorded.lineage import RecordedLineage
+from actiondbg.lineage.recorded.recorded_lineage import RecordedLineage
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
 from tests.conftest import LIBRARY

@@ -19,7 +19,7 @@ from actiondbg.errors import NotRecorded, UsageError
 from actiondbg.lineage.answer import TrackAnswer, answer
 from actiondbg.lineage.lineage import Lineage, Tracking
 from actiondbg.lineage.live import SessionLineage
-from actiondbg.lineage.recorded.lineage import RecordedLineage
+from actiondbg.lineage.recorded.recorded_lineage import RecordedLineage
 from actiondbg.lineage.source import ChainLineage, open_lineage
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record, start_recording

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from actiondbg.lineage.recorded.lineage import RecordedLineage
+from actiondbg.lineage.recorded.recorded_lineage import RecordedLineage
 from actiondbg.lineage.stage import Operation
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record

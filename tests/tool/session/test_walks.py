@@ -12,7 +12,7 @@ from tests.walks.walk import replay, walk
 # A front end that forgets the skips in the replay of a run, and one whose stack has a fault.
 FORGETFUL = """
 import sys, msgspec
-from actiondbg.process.checkpoints import Branches
+from actiondbg.process.branches import (Branches)
 plain = Branches.request
 def request(self, ordinals=None):
     return msgspec.structs.replace(plain(self, ordinals), ordinals=[])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from actiondbg.lineage.recorded.lineage import RecordedLineage
+from actiondbg.lineage.recorded.recorded_lineage import RecordedLineage
 from actiondbg.recording import open_recording
 from tests.fakes import command_line
 from tests.paths import INPUTS

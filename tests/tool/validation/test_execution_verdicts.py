@@ -10,7 +10,8 @@ import pytest
 from actiondbg.bisection.execute_oracle import PIPELINE, runner_libraries
 from actiondbg.validation.agreement import Run
 from actiondbg.validation.domain import POISON
-from actiondbg.validation.execution.comparison import (
+from actiondbg.validation.execution.lowerings import PLAIN
+from actiondbg.validation.execution.real_runs import (
     Differs,
     NotRun,
     Same,
@@ -18,7 +19,6 @@ from actiondbg.validation.execution.comparison import (
     confirm,
     judge_by_running,
 )
-from actiondbg.validation.execution.lowerings import PLAIN
 from actiondbg.validation.execution.runner import Runner
 from actiondbg.validation.inputs import Array, Input, View
 from actiondbg.validation.machine import Buffer, Elements, Outcome, RuntimeValue

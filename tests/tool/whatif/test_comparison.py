@@ -14,7 +14,7 @@ import actiondbg
 from actiondbg import protocol, whatif
 from actiondbg.bisection import Crash, Diagnostic, Verify
 from actiondbg.errors import NotStopped, UsageError
-from actiondbg.whatif.comparison import request_of
+from actiondbg.whatif.alternative_runs import request_of
 from tests.elements import some
 from tests.fakes import command_line
 from tests.fakes import stock_tool as stock

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actiondbg.bisection.search import Interval, Minimizer, SearchResult, search
+from actiondbg.bisection.minimizer import Interval, Minimizer, SearchResult, search
 from actiondbg.bisection.verdict import Verdict
 from tests.elements import some
 from tests.fakes import strategies

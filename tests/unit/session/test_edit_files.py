@@ -8,7 +8,7 @@ from hypothesis import strategies as some
 
 from actiondbg import protocol
 from actiondbg.errors import EditRefused
-from actiondbg.process.checkpoints import Branches, Edited
+from actiondbg.process.branches import Branches, Edited
 from actiondbg.process.stop import Side, Stop
 from actiondbg.session.edits.edit_file import apply_patch, make_patch
 

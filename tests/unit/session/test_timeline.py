@@ -13,13 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actiondbg import protocol
-from actiondbg.process.checkpoints import (
-    Branches,
-    actions_at,
-    event_before,
-    least_useful,
-    private_memory,
-)
+from actiondbg.process.branches import Branches, actions_at, event_before
+from actiondbg.process.checkpoints import least_useful, memory_of
 from actiondbg.process.stop import Stop
 from actiondbg.session.time_travel import Hit, Segment, newest_hits
 
@@ -165,8 +160,8 @@ def test_checkpoints_are_kept_the_further_back_the_further_apart() -> None:
 
 def test_memory_of_a_process_is_measured() -> None:
     ballast = bytearray(os.urandom(1)) * (32 << 20)
-    assert private_memory(os.getpid()) >= len(ballast)
-    assert private_memory(1 << 30) == 0
+    assert memory_of(os.getpid()) >= len(ballast)
+    assert memory_of(1 << 30) == 0
 
 
 # --- hits ----------------------------------------------------------------------------------------

@@ -12,8 +12,8 @@ import pytest
 from actiondbg.errors import UsageError
 from actiondbg.kernels.errors import Unsupported
 from actiondbg.kernels.model import Operation
-from actiondbg.kernels.verification.comparison import compare
 from actiondbg.kernels.verification.expectation import expected_results
+from actiondbg.kernels.verification.result_check import compare
 from tests.elements import some
 
 pytest.importorskip("mlir.ir")

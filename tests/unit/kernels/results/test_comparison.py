@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from actiondbg import cli
-from actiondbg.kernels.results.comparison import Change, compare
 from actiondbg.kernels.results.csv_file import to_csv
 from actiondbg.kernels.results.entry import Entry, Verdict, Verification, entry_of
+from actiondbg.kernels.results.report_comparison import Change, compare
 from tests.fakes.kernels.rows import FAST, WRONG
 
 

@@ -12,8 +12,8 @@ from actiondbg.kernels.model import Configuration, Dispatch
 from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.profiling.profiler import remeasure
 from actiondbg.kernels.providers.provider import CompiledKernel
-from actiondbg.kernels.results.comparison import Change, compare
 from actiondbg.kernels.results.entry import Entry
+from actiondbg.kernels.results.report_comparison import Change, compare
 from tests.fakes.kernels.timed_kernel import FakeTimedKernel
 
 _OPERATION = Matmul(8, 8, 8)

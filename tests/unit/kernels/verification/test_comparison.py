@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from actiondbg.kernels.execution.buffers import poison
-from actiondbg.kernels.verification.comparison import compare, error_map, error_pattern
 from actiondbg.kernels.verification.expectation import Expectation
+from actiondbg.kernels.verification.result_check import compare, error_map, error_pattern
 
 
 def _equal(values: list[float]) -> Expectation:

@@ -14,8 +14,8 @@ from actiondbg.kernels.model import ElementType, Operation
 from actiondbg.kernels.operations.generic import Elementwise, Reduction
 from actiondbg.kernels.operations.matmul import BatchMatmul, Matmul, MatmulBiasRelu, MatmulSoftmax
 from actiondbg.kernels.operations.windowed import Conv2d, DepthwiseConv2d, Pooling
-from actiondbg.kernels.verification.comparison import compare
 from actiondbg.kernels.verification.expectation import Expectation, expected_results
+from actiondbg.kernels.verification.result_check import compare
 from tests.elements import some
 from tests.fakes.kernels.loop_kernel import loop_kernel, mutants, rounded, softmax
 from tests.fakes.kernels.operations import BF16, F16, F32, F64, I8, I32, OPERATIONS

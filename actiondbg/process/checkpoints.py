@@ -148,7 +148,10 @@ class Checkpoints:
     def listen(
         self, branches: Branches, milliseconds: int, megabytes: int
     ) -> protocol.CheckpointOptions:
-        """Open a socket for automatic checkpoints on the current branch; return the settings."""
+        """Open a socket for automatic checkpoints on the current branch; return the settings.
+
+        At 0 milliseconds none are made; the megabytes are the limit of all of them together.
+        """
         if megabytes != self._megabytes:
             self._megabytes, self._next_measurement = megabytes, 0.0
         listener = Listener(self._directory / f"a{next(self._numbers):x}", _BACKLOG)

@@ -152,6 +152,7 @@ class Execution:
         Raises:
             NotStopped: the tool runs, or has ended.
             ToolGone: the tool ended before it replied.
+            AgentError: the agent refused.
         """
         with self._held.alone():
             client = self._stopped_client()

@@ -234,6 +234,7 @@ class ForkedTool(Closeable):
         Raises:
             NotStopped: the fork is closed.
             ToolGone: the fork ended before it replied.
+            AgentError: the agent refused.
             TimeoutError: there was no reply in time; the fork is closed.
         """
         with self._forks.held, self._process.talk() as client:

@@ -118,7 +118,7 @@ def _wait_of(pid: int) -> Literal["endless", "beside a limit", "limited"] | None
             return None
         tasks = Path(f"/proc/{pid}/task")
         limits = {each.name: _limit_of_wait(each) for each in tasks.iterdir()}
-        if None in limits.values():
+        if not limits or None in limits.values():
             return None
         if limits[str(pid)]:
             return "limited"

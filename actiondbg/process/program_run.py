@@ -115,7 +115,10 @@ class Suspended(Protocol):
 
 
 class OtherTurn(Exception):
-    """Another process has its turn while the followed one runs; None if it has just connected."""
+    """Another process has its turn while the followed one runs.
+
+    ``suspended`` is None for one that has just connected.
+    """
 
     def __init__(self, suspended: Suspended | None) -> None:
         super().__init__()
@@ -384,7 +387,8 @@ class ProgramRun(ToolProcess):
 def awaited_files(pid: int, *, standard: bool = False) -> set[tuple[int, int]]:
     """Return the files of a process whose closing others may wait for, by device and inode.
 
-    These are pipes, FIFOs, and files with a lock that a fork shares.
+    These are pipes, FIFOs, and files with a lock that a fork shares; with ``standard`` only its
+    standard streams.
     """
     found: set[tuple[int, int]] = set()
     for descriptor, file in open_files(pid).items():

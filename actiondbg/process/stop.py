@@ -224,7 +224,10 @@ def exit_of(
     exited: protocol.Exited | None,
     crashed: protocol.Crashed | None,
 ) -> Stop:
-    """Return the stop at the tool's end, by the agent's notifications before it, if any."""
+    """Return the stop at the tool's end, by the agent's notifications before it, if any.
+
+    The status is negative for a signal; ``attached`` tells whether the agent had sent its hello.
+    """
     last = crashed or exited
     stop = _exit_of(status, attached, exited, crashed)
     if last is None:

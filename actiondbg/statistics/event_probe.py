@@ -75,9 +75,10 @@ def choose(names: Iterable[str]) -> list[Event]:
 
 
 def choose_available(names: Iterable[str], lister: str) -> tuple[list[Event], list[str]]:
-    """Return the events that can be counted, and sentences about the others; see ``choose``.
+    """Return the events that can be counted, and sentences about the others.
 
-    If none of them can be counted, software events take their place.
+    If none of them can be counted, software events take their place. Raises UsageError for an
+    unknown event. The sentences name ``lister --list-events``.
     """
     wanted = list(names)
     if wanted == [NONE]:

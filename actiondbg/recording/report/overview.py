@@ -111,7 +111,7 @@ class Count(NamedTuple):
 
     kind: str
     calls: int
-    outcomes: tuple[int, ...]  # as page_tables.OUTCOMES
+    outcomes: tuple[int, ...]  # as queries.OUTCOMES
     changed: int
 
 

@@ -150,7 +150,12 @@ class _Linting:
                     f"{_status(done.status)})."
                 )
             self.is_interrupted = done.is_interrupted
-            if done.status and not any(each.count for each in done.recordings):
+            for recording in done.recordings:
+                if recording.cut is not None:
+                    self.is_incomplete = True
+                    print_cut(recording.path, recording.cut)
+            is_whole = not (self.is_interrupted or self.is_incomplete)
+            if done.status and is_whole and not any(each.count for each in done.recordings):
                 raise ActiondbgError(
                     f"There is nothing to check: {argv[0]!r} ended with {_status(done.status)} "
                     "before its first action."
@@ -158,10 +163,6 @@ class _Linting:
             if done.status:
                 ending = _status(done.status)
                 print_notice(f"The tool ended with {ending}: what it did up to then is checked.")
-            for recording in done.recordings:
-                if recording.cut is not None:
-                    self.is_incomplete = True
-                    print_cut(recording.path, recording.cut)
         return list(self.linter.finish())
 
     def lint_recordings(self, words: Sequence[str]) -> list[Finding]:

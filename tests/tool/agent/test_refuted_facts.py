@@ -219,6 +219,7 @@ def many_false_facts(
     agent = directory / "agent.so"
     with locked(directory.with_suffix(".lock")):
         if not agent.exists():
+            shutil.rmtree(directory, ignore_errors=True)  # of a compilation that failed
             directory.mkdir()
             _compile([*TOGETHER.values(), *REPLACED], directory, monkeypatch)
     monkeypatch.setenv("ACTIONDBG_AGENT", str(agent))

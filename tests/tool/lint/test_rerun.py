@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -148,3 +149,33 @@ def test_an_import_has_no_command(tmp_path: Path) -> None:
     done = command_line.run("lint", "--rerun", "run.adbrec", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
     assert "run.adbrec was imported from run.log, which has no command line" in done.stderr
+
+
+PROGRAM = """
+import time
+from mlir.ir import Context
+
+with Context():
+    open("begun", "w").close()
+    time.sleep(600)
+"""
+
+
+def test_an_interrupt_before_the_first_action_is_no_error_of_the_tool(tmp_path: Path) -> None:
+    pytest.importorskip("mlir.ir")
+    (tmp_path / "program.py").write_text(PROGRAM)
+    running = subprocess.Popen(
+        [COMMAND, "lint", "--", sys.executable, "program.py"],
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while not (tmp_path / "begun").exists():
+        assert running.poll() is None
+        time.sleep(0.01)
+    running.send_signal(signal.SIGINT)
+    out, errors = running.communicate(timeout=60)
+    assert (running.returncode, out) == (128 + signal.SIGINT, "0 findings in 1 run.\n")
+    assert "There is nothing to check" not in errors

@@ -297,7 +297,29 @@ def test_the_elements_of_constants(count: int, verdict: str, mlir_opt: str, tmp_
         assert [each["detail"] for each in found["passes"][0]["functions"]] == [sentence]
 
 
-def test_a_run_that_fails_is_not_equivalent(mlir_opt: str, tmp_path: Path) -> None:
+NOT_CONVERTED = """\
+func.func @not_converted(%m: memref<?xf32>, %i: index) -> f32 {
+  %x = memref.load %m[%i] : memref<?xf32>
+  return %x : f32
+}
+"""
+
+
+def test_a_run_that_fails_after_right_passes_is_not_equivalent(
+    mlir_opt: str, tmp_path: Path
+) -> None:
+    (tmp_path / "in.mlir").write_text(RIGHT + NOT_CONVERTED)
+    tool = (mlir_opt, "in.mlir", "--cse", "--convert-memref-to-emitc")
+    done = validate("--", *tool, cwd=tmp_path)
+    assert done.returncode == 4
+    assert "1 equivalent" in done.stdout
+    assert done.stderr.splitlines()[-1] == (
+        "actiondbg: The tool ends with status 1 in convert-memref-to-emitc: its actions up to then "
+        "are judged."
+    )
+
+
+def test_a_tool_that_refuses_its_input_is_not_judged(mlir_opt: str, tmp_path: Path) -> None:
     (tmp_path / "in.mlir").write_text("nothing")
     done = validate("--", mlir_opt, "in.mlir", "--canonicalize", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")

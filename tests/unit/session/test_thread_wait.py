@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import time
@@ -67,6 +68,9 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "threads"
 
 
+@pytest.mark.skipif(
+    not os.access("/proc/self/syscall", os.R_OK), reason="the system does not tell what is awaited"
+)
 @pytest.mark.parametrize(
     ("kind", "looks"),
     [("alone", 60), ("thread", 60), ("limit", 600), ("sleep", None), ("process", None)],

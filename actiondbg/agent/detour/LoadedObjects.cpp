@@ -201,16 +201,14 @@ void LoadedObject::visitSymbols(const SymbolVisitor &visit) const {
   std::span names = file.contentOf<char>(texts);
   if (names.empty() || names.back() != '\0')
     return;
-  file.willRead(*table);
-  file.willRead(texts);
-  for (const ElfW(Sym) &symbol : file.contentOf<ElfW(Sym)>(*table)) {
+  file.visit<ElfW(Sym)>(*table, [&](const ElfW(Sym) &symbol) {
     if (symbol.st_shndx == SHN_UNDEF || symbol.st_shndx >= SHN_LORESERVE ||
         symbol.st_name >= names.size())
-      continue;
+      return;
     const char *name = names.data() + symbol.st_name;
     if (name[0] == '_' && name[1] == 'Z')
       visit(name, symbol);
-  }
+  });
 }
 
 SymbolPlaces LoadedObject::findInFile(const SymbolSet &wanted) const {

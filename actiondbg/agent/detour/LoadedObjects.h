@@ -48,13 +48,6 @@ public:
     return reinterpret_cast<const T *>(bytes + offset);
   }
   std::string_view text() const { return {bytes, size}; }
-  /// Asks the kernel to read a part ahead, which is then read in order.
-  void willRead(uint64_t offset, uint64_t count) const {
-    uint64_t page = offset & ~uint64_t(4095);
-    if (offset < size)
-      madvise(const_cast<char *>(bytes) + page, count + offset - page,
-              MADV_WILLNEED);
-  }
 
 private:
   static bool isPrivate(const struct stat &status) {
@@ -67,21 +60,39 @@ private:
   size_t size = 0;
 };
 
-/// An ELF file, mapped while this exists; one without sections if it is none.
+/// An ELF file; one without sections if it is none. It is read, not mapped: a
+/// mapping would crash the tool if the file shrank. Closed after each search,
+/// as the tool's forks look after all open files.
 class ElfFile {
 public:
-  explicit ElfFile(const std::string &path) : file(path.c_str()) {
-    header = file.at<ElfW(Ehdr)>(0);
-    if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
-        header->e_shentsize != sizeof(ElfW(Shdr)))
+  explicit ElfFile(const std::string &path)
+      : fd(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    struct stat status;
+    if (fd < 0 || fstat(fd, &status) != 0)
       return;
-    if (auto *first = file.at<ElfW(Shdr)>(header->e_shoff, header->e_shnum))
-      sections = {first, header->e_shnum};
+    size = status.st_size;
+    if (!readInto(&header, sizeof(header), 0) ||
+        memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+        header.e_shentsize != sizeof(ElfW(Shdr)))
+      return;
+    sections =
+        read<ElfW(Shdr)>(header.e_shoff, header.e_shnum * sizeof(ElfW(Shdr)));
+    if (header.e_shstrndx < sections.size())
+      names = contentOf<char>(sections[header.e_shstrndx]);
+  }
+  ElfFile(const ElfFile &) = delete;
+  ElfFile &operator=(const ElfFile &) = delete;
+  ~ElfFile() {
+    for (std::span<char> part : parts)
+      munmap(part.data(), part.size());
+    if (fd >= 0)
+      close(fd);
   }
 
   /// Whether a header in memory is that of this file.
   bool hasHeader(const char *loaded) const {
-    return header && loaded && memcmp(loaded, header, sizeof(*header)) == 0;
+    return !sections.empty() && loaded &&
+           memcmp(loaded, &header, sizeof(header)) == 0;
   }
   /// Returns the first section of a type, or with a name; null without one.
   const ElfW(Shdr) * find(uint32_t type) const {
@@ -92,8 +103,10 @@ public:
   }
   const ElfW(Shdr) * find(std::string_view name) const {
     for (const ElfW(Shdr) &one : sections)
-      if (header->e_shstrndx < sections.size() &&
-          textIn(sections[header->e_shstrndx], one.sh_name) == name)
+      if (one.sh_name < names.size() &&
+          std::string_view(names.data() + one.sh_name,
+                           strnlen(names.data() + one.sh_name,
+                                   names.size() - one.sh_name)) == name)
         return &one;
     return nullptr;
   }
@@ -101,33 +114,83 @@ public:
   const ElfW(Shdr) & textsOf(const ElfW(Shdr) & table) const {
     return sections[table.sh_link];
   }
-  /// Returns what a section holds; nothing if the file lacks it.
+  /// Returns the size of a section's content; 0 if the file lacks it.
+  uint64_t sizeOf(const ElfW(Shdr) & section) const {
+    bool isThere = section.sh_type != SHT_NOBITS && section.sh_size <= size &&
+                   section.sh_offset <= size - section.sh_size;
+    return isThere ? section.sh_size : 0;
+  }
+  /// Returns what a section holds, as long as this exists; nothing if the file
+  /// lacks it.
   template <typename Item>
-  std::span<const Item> contentOf(const ElfW(Shdr) & section) const {
-    size_t count = section.sh_size / sizeof(Item);
-    auto *items = section.sh_type == SHT_NOBITS
-                      ? nullptr
-                      : file.at<Item>(section.sh_offset, count);
-    return {items, items ? count : 0};
+  std::span<const Item> contentOf(const ElfW(Shdr) & section) {
+    return read<Item>(section.sh_offset, sizeOf(section));
+  }
+  /// Visits the items of a section that may be large.
+  template <typename Item, typename Visitor>
+  void visit(const ElfW(Shdr) & section, Visitor visitor) const {
+    Item items[1024];
+    uint64_t all = sizeOf(section);
+    for (uint64_t at = 0; at < all; at += sizeof(items)) {
+      uint64_t piece = std::min<uint64_t>(sizeof(items), all - at);
+      if (!readInto(items, piece, section.sh_offset + at))
+        return;
+      for (const Item &one : std::span(items, piece / sizeof(Item)))
+        visitor(one);
+    }
   }
   /// Returns a text of a section, which ends with a zero; empty if it is not
   /// there.
-  std::string_view textIn(const ElfW(Shdr) & texts, uint64_t offset) const {
-    std::span<const char> all = contentOf<char>(texts);
-    if (offset >= all.size())
-      return "";
-    const char *text = all.data() + offset;
-    return {text, strnlen(text, all.size() - offset)};
-  }
-  /// Asks the kernel to read a section ahead, which is then read in order.
-  void willRead(const ElfW(Shdr) & section) const {
-    file.willRead(section.sh_offset, section.sh_size);
+  std::string textIn(const ElfW(Shdr) & texts, uint64_t offset) const {
+    std::string text;
+    char piece[256];
+    for (uint64_t end = sizeOf(texts); offset < end;) {
+      uint64_t most = std::min<uint64_t>(sizeof(piece), end - offset);
+      if (!readInto(piece, most, texts.sh_offset + offset))
+        break;
+      size_t length = strnlen(piece, most);
+      text.append(piece, length);
+      if (length < most)
+        return text;
+      offset += most;
+    }
+    return "";
   }
 
 private:
-  MappedFile file;
-  const ElfW(Ehdr) *header = nullptr;
+  bool readInto(void *to, uint64_t bytes, uint64_t offset) const {
+    auto *next = static_cast<char *>(to);
+    while (bytes) {
+      ssize_t got = pread(fd, next, bytes, offset);
+      if (got <= 0)
+        return false;
+      next += got;
+      offset += got;
+      bytes -= got;
+    }
+    return true;
+  }
+  template <typename Item>
+  std::span<const Item> read(uint64_t offset, uint64_t bytes) {
+    if (!bytes || bytes > size || offset > size - bytes)
+      return {};
+    void *part = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (part == MAP_FAILED)
+      return {};
+    parts.emplace_back(static_cast<char *>(part), bytes);
+    if (!readInto(part, bytes, offset))
+      return {};
+    return {static_cast<const Item *>(part), bytes / sizeof(Item)};
+  }
+
+  int fd;
+  uint64_t size = 0;
+  ElfW(Ehdr) header = {};
+  /// What was read, which is unmapped at the end.
+  std::vector<std::span<char>> parts;
   std::span<const ElfW(Shdr)> sections;
+  std::span<const char> names;
 };
 
 /// Returns the build-id among the notes of an ELF file, as a hexadecimal

@@ -552,12 +552,19 @@ void EndReport::sendCrash() {
   // The thread that has the turn owns the stack of actions.
   Turn turn(engine, Turn::For::End);
   finishFiles();
-  const Frame &frame = engine.hasFramesHere() ? *engine.innermost : noFrame();
-  Operation *op = frame.op();
-  Object crash{{"op", op ? Json(op->getName().getStringRef()) : nullptr},
+  Object crash{{"ordinal", 0},
+               {"tag", ""},
+               {"name", ""},
+               {"op", nullptr},
+               {"context", nullptr},
+               {"depth", 0},
                {"signal", int64_t(crashSignal)},
                {"message", textOrNull(cause())}};
-  addAction(crash, frame);
+  if (engine.hasFramesHere()) {
+    addAction(crash, *engine.innermost);
+    if (Operation *op = engine.innermost->op())
+      crash["op"] = op->getName().getStringRef();
+  }
   send("crashed", std::move(crash));
 }
 

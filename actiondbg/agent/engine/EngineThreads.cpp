@@ -113,8 +113,10 @@ void Engine::record() {
 
 /// Sets the rules of each thread; returns false if they are invalid.
 static bool setStandingRules(const std::string &json) {
+  if (!json.empty() && !Skips().setRules(json))
+    return false;
   standingRules = json;
-  return json.empty() || Skips().setRules(json);
+  return true;
 }
 
 bool Engine::startObserving(const RecordSettings &settings, bool isThreaded) {

@@ -28,11 +28,12 @@ int reports = -1;
 } // namespace
 
 /// Reads what a fork wrote: a text for each step that is over, and a 0 after
-/// it; then perhaps the report of a crash. Adds the texts to `answers`, and
-/// returns where it crashed: the end of a sentence; empty if that is unknown.
-static std::string readAnswers(StringRef text,
+/// it; then perhaps the report of a crash. Adds up to `count` texts to
+/// `answers`, and returns where it crashed: the end of a sentence; empty if
+/// that is unknown.
+static std::string readAnswers(StringRef text, size_t count,
                                std::vector<std::string> &answers) {
-  while (!text.empty() && text.front() != CrashReport::mark) {
+  for (; count && !text.empty() && text.front() != CrashReport::mark; --count) {
     auto [answer, rest] = text.split('\0');
     if (answer.size() == text.size())
       return ""; // it ended while it wrote
@@ -60,6 +61,8 @@ static void reportCrash(int number, siginfo_t *, void *context) {
 
 /// Takes the steps in this process, a fork.
 static void take(ArrayRef<ProofStep> steps, int fd) {
+  // A signal to the tool's group that the tool survives refutes nothing.
+  setpgid(0, 0);
   // The tool's handler would remove its files.
   signal(SIGINT, SIG_DFL);
   reports = fd;
@@ -76,7 +79,8 @@ static void take(ArrayRef<ProofStep> steps, int fd) {
     dup2(null, STDERR_FILENO);
   for (const ProofStep &step : steps) {
     std::string answer = step.take();
-    if (write(fd, answer.c_str(), answer.size() + 1) < 0)
+    // A text of the tool may have a 0 in it.
+    if (write(fd, answer.c_str(), strlen(answer.c_str()) + 1) < 0)
       break;
   }
 }
@@ -89,8 +93,8 @@ static std::vector<std::string> proveAll(ArrayRef<ProofStep> steps) {
     size_t first = answers.size();
     ForkEnd end =
         runInFork([&](int fd) { take(steps.drop_front(first), fd); }, longest);
-    std::string place =
-        readAnswers(end.text ? *end.text : end.unfinished, answers);
+    std::string place = readAnswers(end.text ? *end.text : end.unfinished,
+                                    steps.size() - first, answers);
     for (size_t i = first; i < answers.size(); ++i)
       if (steps[i].fact && answers[i].empty())
         ProvedFacts::add(steps[i].fact);

@@ -52,11 +52,12 @@ void Observer::countOnly(ChangeKind kind) {
 
 const Detail Observer::plain;
 
-void Observer::add(ChangeKind kind, Operation *op, uint32_t id,
+/// `isNew`: the operation was created by this action. What is found in the end
+/// was there before, whichever thread gave it its id.
+void Observer::add(ChangeKind kind, Operation *op, uint32_t id, bool isNew,
                    const Detail &detail) {
   if (LLVM_UNLIKELY(!Frame::seesChanges) && !detail.isGuess)
     return; // some are not seen: a list of the others would be wrong
-  bool isNew = isOfThisAction(id);
   if (LLVM_UNLIKELY(checks.isChecking()) && !detail.isBlock)
     checks.changed(*innermost, kind, op, id, isNew);
   Tally &tally = innermost->tally;
@@ -173,7 +174,7 @@ void Observer::placed(Operation *op) {
   ChangeKind kind = wasPlaced ? ChangeKind::Moved : ChangeKind::Inserted;
   if (!isTalliedNow(kind))
     return;
-  add(kind, op, id);
+  add(kind, op, id, isOfThisAction(id));
   if (wasPlaced)
     notifyWatches([=](Watch &watch) { watch.moved(op); });
 }
@@ -189,7 +190,7 @@ void Observer::moved(Operation *op, bool isElsewhere) {
   uint32_t id = ids.of(op);
   if (isLast(ChangeKind::Moved, id))
     return;
-  add(ChangeKind::Moved, op, id);
+  add(ChangeKind::Moved, op, id, isOfThisAction(id));
 }
 
 void Observer::destroyed(Operation *op) {
@@ -205,7 +206,8 @@ void Observer::destroyed(Operation *op) {
     return;
   Tally &tally = innermost->tally;
   // Created, folded at once and erased: there was no change.
-  if (isOfThisAction(ended.id) && isLast(ChangeKind::Inserted, ended.id)) {
+  bool isNew = isOfThisAction(ended.id);
+  if (isNew && isLast(ChangeKind::Inserted, ended.id)) {
     log.dropLast();
     if (recorder)
       recorder->dropLastChange();
@@ -215,7 +217,7 @@ void Observer::destroyed(Operation *op) {
     tally.ownNet -= !isFollowUp();
     return;
   }
-  add(ChangeKind::Erased, op, ended.id);
+  add(ChangeKind::Erased, op, ended.id, isNew);
   if (fold.id == ended.id)
     fold.pending = false;
 }
@@ -255,7 +257,7 @@ void Observer::replaced(Operation *op, ValueRange by, bool isGuess) {
     return;
   uint32_t id = ids.of(op);
   Detail detail{/*isBlock=*/false, isGuess, names};
-  add(ChangeKind::Replaced, op, id, detail);
+  add(ChangeKind::Replaced, op, id, isOfThisAction(id), detail);
   if (recorder && Recorder::followsLineage())
     recorder->replacements(
         {ChangeKind::Replaced, op, id, ordinalNow(), detail});
@@ -318,7 +320,7 @@ void Observer::modified(Operation *op) {
   // Reported once for each operand that is set: one change is enough.
   if (isLast(ChangeKind::Modified, id))
     return;
-  add(ChangeKind::Modified, op, id);
+  add(ChangeKind::Modified, op, id, isOfThisAction(id));
 }
 
 void Observer::blockChanged(Block *block, ChangeKind kind) {
@@ -338,7 +340,7 @@ void Observer::blockChanged(Block *block, ChangeKind kind) {
     return;
   Detail detail;
   detail.isBlock = true;
-  add(kind, holder, id, detail);
+  add(kind, holder, id, /*isNew=*/false, detail);
 }
 
 void Observer::diagnosed() {
@@ -382,7 +384,7 @@ void Observer::findUnreported(Frame &frame) {
       known.insert(log[i].id);
     for (Operation *op : before->modified())
       if (!known.contains(ids.of(op)))
-        add(ChangeKind::Modified, op, ids.of(op));
+        add(ChangeKind::Modified, op, ids.of(op), /*isNew=*/false);
   } else if (frame.digest && frame.tally.net <= 0) {
     Operation *op = digestedBy(frame);
     if (!op)
@@ -395,7 +397,7 @@ void Observer::findUnreported(Frame &frame) {
     // Something in it was modified without a notification.
     Detail detail;
     detail.isGuess = true;
-    add(ChangeKind::Modified, op, ids.of(op), detail);
+    add(ChangeKind::Modified, op, ids.of(op), /*isNew=*/false, detail);
     digestedAt = log.end();
   }
 }

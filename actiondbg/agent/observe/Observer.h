@@ -137,7 +137,7 @@ private:
     for (Breakpoint *one : watches)
       notify(*one->watch);
   }
-  void add(ChangeKind kind, Operation *op, uint32_t id,
+  void add(ChangeKind kind, Operation *op, uint32_t id, bool isNew,
            const Detail &detail = plain);
   /// Whether the innermost action created the operation.
   bool isOfThisAction(uint32_t id) const {

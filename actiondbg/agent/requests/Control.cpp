@@ -68,6 +68,8 @@ ADBG_REQUEST("resume", resumeTool, parseResumption(fields))
 static std::vector<uint64_t> ordinals(Fields &fields, StringRef key) {
   std::vector<int64_t> all = fields.integers(key);
   std::ranges::sort(all);
+  if (!all.empty() && all.front() < 1)
+    fields.fail("an ordinal must be an integer of at least 1");
   return {all.begin(), all.end()};
 }
 

@@ -38,7 +38,11 @@ static Value findIn(Operation *scope, const IRUnit &cursor, StringRef name) {
   std::vector<Value> found;
   // SSA names are reused in each region: several values may have this one.
   auto consider = [&](Value value) {
-    if (nameIn(state, value) == name.split('#').first)
+    std::string text;
+    raw_string_ostream os(text);
+    value.printAsOperand(os, state);
+    StringRef whole(text);
+    if (whole == name || whole.split('#').first == name)
       found.push_back(value);
   };
   scope->walk<WalkOrder::PreOrder>([&](Operation *op) {

@@ -77,25 +77,24 @@ class Table {
 public:
   Table(const ElfFile &file, const Elf64_Shdr &section)
       : texts(file.textsOf(section)) {
-    file.willRead(section);
-    std::span symbols = file.contentOf<Elf64_Sym>(section);
-    addresses.reserve(symbols.size());
-    names.reserve(symbols.size());
-    for (const Elf64_Sym &one : symbols) {
+    size_t count = file.sizeOf(section) / sizeof(Elf64_Sym);
+    addresses.reserve(count);
+    names.reserve(count);
+    file.visit<Elf64_Sym>(section, [this](const Elf64_Sym &one) {
       unsigned type = ELF64_ST_TYPE(one.st_info);
       if (one.st_shndx == SHN_UNDEF || !one.st_name ||
           (type != STT_FUNC && type != STT_OBJECT))
-        continue;
+        return;
       addresses.push_back(one.st_value);
       names.push_back(one.st_name);
-    }
+    });
   }
 
   std::string find(const ElfFile &file, uint64_t address) const {
     auto found = std::ranges::find(addresses, address);
     if (found == addresses.end())
       return "";
-    return std::string(file.textIn(texts, names[found - addresses.begin()]));
+    return file.textIn(texts, names[found - addresses.begin()]);
   }
 
 private:
@@ -140,7 +139,7 @@ private:
   }
 
   /// Returns the path of the separate debug file; empty if there is none.
-  std::string findDebug(const ElfFile &file) const {
+  std::string findDebug(ElfFile &file) const {
     const std::string global = "/usr/lib/debug";
     std::string folder = realFolder();
     std::vector<std::string> paths;
@@ -150,7 +149,7 @@ private:
         paths.push_back(global + "/.build-id/" + id.substr(0, 2) + "/" +
                         id.substr(2) + ".debug");
     if (const Elf64_Shdr *link = file.find(".gnu_debuglink"))
-      if (std::string_view name = file.textIn(*link, 0); !name.empty())
+      if (std::string name = file.textIn(*link, 0); !name.empty())
         for (std::string where : {folder, folder + "/.debug", global + folder})
           paths.push_back(where.append("/").append(name));
     for (const std::string &one : paths)

@@ -6,13 +6,13 @@ May import: dap.protocol, dap.handlers, dap.server, dap.debuggee, and what dap m
 from actiondbg.commands.dap.handlers import HANDLERS
 from actiondbg.commands.dap.requests import (
     breakpoints,
-    console,
     controls,
     documents,
+    evaluate,
     side_views,
     stack,
     variables,
 )
 
 __all__ = ["HANDLERS", "MODULES"]
-MODULES = (breakpoints, console, controls, documents, side_views, stack, variables)
+MODULES = (breakpoints, controls, documents, evaluate, side_views, stack, variables)

@@ -1,4 +1,4 @@
-"""The debug console: values and commands that a client evaluates, and completions."""
+"""What a client evaluates: values in hovers and watches, commands of the console; completions."""
 
 from __future__ import annotations
 

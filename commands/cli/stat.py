@@ -24,7 +24,7 @@ from actiondbg.support.globs import check_glob
 if TYPE_CHECKING:
     from actiondbg.recording.statistics.measurement import Measured
 
-_MODULES = ("actiondbg.recording.statistics.measurement", "actiondbg.commands.render.quantities")
+_MODULES = ("actiondbg.recording.statistics.measurement", "actiondbg.commands.render.stat")
 _PICTURES = (".pdf", ".png", ".svg")
 _EPILOG = """\
 examples:
@@ -177,7 +177,7 @@ def _write(measured: Measured, options: StatOptions, out: TextIO) -> None:
     if options.json:
         text = json.dumps(measured.as_json(), ensure_ascii=False)
     else:
-        from actiondbg.commands.render.quantities import stat_text
+        from actiondbg.commands.render.stat import stat_text
 
         text = stat_text(measured, options.limit, tables=not options.no_tables)
     if options.output is not None:

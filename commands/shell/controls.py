@@ -1,10 +1,9 @@
-"""Commands that start, resume and end the tool, and that travel in time."""
+"""Commands that start, resume and end the tool."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from actiondbg.analysis.pipeline import find_pass
 from actiondbg.breakpoints.resolution import resolve_spec
 from actiondbg.breakpoints.spec import split_spec_and_condition
 from actiondbg.commands.interpreter import completers, values
@@ -12,18 +11,13 @@ from actiondbg.commands.interpreter.declaration import Topic
 from actiondbg.commands.interpreter.options import NoOptions, Options, flag, positional, rest
 from actiondbg.commands.interpreter.words import split_stdio
 from actiondbg.commands.render.status import Text
-from actiondbg.commands.render.time_travel import CheckpointsShown, SkipRulesShown
 from actiondbg.errors import UsageError
-from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from actiondbg.commands.interpreter.console import Console
-    from actiondbg.process.branches import Timeline
-    from actiondbg.process.checkpoints import Checkpoint
     from actiondbg.process.stop import Stop
-    from actiondbg.session.skip_rules import SkipRule
 
 RUNNING = Topic("Running")
 _ARGS = "[ARGS] [< IN] [> OUT] [2> ERR]"
@@ -219,177 +213,3 @@ def _to_place(
     if stop.when == "exit":
         console.note(f"No action matched {options.text.strip()}.")
     return stop
-
-
-TIME_TRAVEL = Topic("Time travel")
-_FREEZES = "A checkpoint"
-_SKIPS = "Skipping actions"
-
-
-class GotoOptions(Options):
-    place: str = positional(
-        "#N|PASS[#N]",
-        help="the ordinal of an action, or the Nth run of a pass, by default the first",
-        complete=completers.passes,
-    )
-    after: bool = flag(help="stop after the action")
-
-
-@TIME_TRAVEL.command("goto", example="goto #17 --after")
-def goto(console: Console, options: GotoOptions) -> Stop:
-    """Go to action N, or to a run of a pass, backwards or forwards, and stop before it, ignoring
-    breakpoints.
-    """
-    when = "after" if options.after else "before"
-    ordinal = _ordinal(console, options.place)
-    return console.resume(lambda: console.session.timeline.goto(ordinal, when))
-
-
-def _ordinal(console: Console, place: str) -> int:
-    """Return the ordinal of an action that is given as one, or as a run of a pass."""
-    digits = place.removeprefix("#")
-    if digits.isdecimal() and int(digits):
-        return int(digits)
-    if not place or not (place[0].isalpha() or place[0] in "*?[{"):
-        raise UsageError(
-            f"goto: {place!r} is not an ordinal, such as #17, or a pass, such as canonicalize#2."
-        )
-    return find_pass(console.session.past.passes(), place)
-
-
-@TIME_TRAVEL.command("reverse-step", example="reverse-step 5", aliases=("rs",), repeats=True)
-def reverse_step(console: Console, options: StepOptions) -> Stop:
-    """Step back to the previous event: the beginning or the end of an action."""
-    return console.resume(lambda: console.session.timeline.reverse_step(options.count))
-
-
-@TIME_TRAVEL.command("reverse-next", aliases=("rn",), repeats=True)
-def reverse_next(console: Console, options: StepOptions) -> Stop:
-    """Go back to the beginning of this action, or, when already there, to the end of the previous
-    action that is not nested.
-    """
-    return console.resume(lambda: console.session.timeline.reverse_next(options.count))
-
-
-@TIME_TRAVEL.command("reverse-finish", aliases=("rf", "rfin"), repeats=True)
-def reverse_finish(console: Console, options: FinishOptions) -> Stop:
-    """Go back to the beginning of the parent action; in the outermost one as 'reverse-next'."""
-    stop = console.session.stop
-    if stop is not None and stop.ordinal and not stop.depth:
-        return console.resume(lambda: console.session.timeline.reverse_next(options.count))
-    return console.resume(lambda: console.session.timeline.reverse_finish(options.count))
-
-
-class ReverseContinueOptions(Options):
-    count: int = positional("N", default=1, help="the number of hits", parse=values.positive)
-
-
-@TIME_TRAVEL.command(
-    "reverse-continue", example="reverse-continue 3", aliases=("rc",), repeats=True
-)
-def reverse_continue(console: Console, options: ReverseContinueOptions) -> Stop:
-    """Go back to the previous hit of a breakpoint, watch or catch, or to the Nth."""
-    return console.resume(lambda: console.session.timeline.reverse_continue(options.count))
-
-
-@TIME_TRAVEL.command("checkpoint", needs_tool=_FREEZES)
-def checkpoint(console: Console, _: NoOptions) -> Checkpoint:
-    """Make a checkpoint of the tool; 'restart N' restores it."""
-    return console.live_session().timeline.checkpoints.add()
-
-
-@TIME_TRAVEL.command("info checkpoints", needs_tool=_FREEZES, reads=True)
-def info_checkpoints(console: Console, _: NoOptions) -> CheckpointsShown:
-    """List the checkpoints."""
-    session = console.live_session()
-    return CheckpointsShown(
-        session.timeline.checkpoints.all(), session.timeline.checkpoints.automatic()
-    )
-
-
-class DeleteCheckpointOptions(Options):
-    number: int = positional(
-        "N",
-        help="the number of a checkpoint",
-        parse=values.positive,
-        complete=completers.checkpoint_numbers,
-    )
-
-
-@TIME_TRAVEL.command("delete checkpoint", example="delete checkpoint 1", needs_tool=_FREEZES)
-def delete_checkpoint(console: Console, options: DeleteCheckpointOptions) -> None:
-    """Delete a checkpoint."""
-    console.live_session().timeline.checkpoints.delete(options.number)
-
-
-@TIME_TRAVEL.command("info timeline", reads=True)
-def info_timeline(console: Console, _: NoOptions) -> Timeline:
-    """Show the branches of the timeline, their skips, and the current event."""
-    return console.session.timeline.branches()
-
-
-TIME_TRAVEL.group(
-    "load",
-    "Load the skips or the edits that 'save' wrote.",
-    example="load skips my.skips",
-    needs_tool=_SKIPS,
-)
-
-
-class LoadSkipsOptions(Options):
-    file: str = positional("FILE", help="a file written by 'save skips'", complete=completers.files)
-
-
-@TIME_TRAVEL.command("load skips", example="load skips my.skips", needs_tool=_SKIPS)
-def load_skips(console: Console, options: LoadSkipsOptions) -> Text:
-    """Skip the actions of a file written by 'save skips', in this run and in later ones."""
-    count = console.live_session().skips.load(options.file)
-    return Text(f"Loaded {counted(count, 'skip')} from {options.file}.")
-
-
-class SaveSkipsOptions(Options):
-    file: str = positional("FILE", help="the file to write", complete=completers.files)
-
-
-@TIME_TRAVEL.command("save skips", example="save skips my.skips", needs_tool=_SKIPS)
-def save_skips(console: Console, options: SaveSkipsOptions) -> Text:
-    """Write the skips of this branch to a file for 'load skips'."""
-    count = console.live_session().skips.save(options.file)
-    return Text(f"Saved {counted(count, 'skip')} to {options.file}.")
-
-
-@TIME_TRAVEL.command(
-    "set skip", example="set skip pattern:AddIAdd*", needs_tool=_SKIPS, abbreviates=False
-)
-def set_skip(console: Console, options: PlaceOptions) -> SkipRule:
-    """Skip every action that matches SPEC, from this stop on and in later runs."""
-    spec, condition = split_spec_and_condition(options.text)
-    session = console.live_session()
-    unknown = resolve_spec(spec, session.names).unresolved.clause
-    rule = session.skips.rules.add(spec, condition)
-    if unknown is not None:
-        console.note(f"Pending: {unknown}.".replace("?.", "?"))
-    stop = console.session.stop
-    if stop is not None and stop.when != "exit" and stop.ordinal > 1:
-        console.note("It applies from here on, and to later runs from their beginning.")
-    return rule
-
-
-@TIME_TRAVEL.command("show skip", needs_tool=_SKIPS, abbreviates=False, reads=True)
-def show_skip(console: Console, _: NoOptions) -> SkipRulesShown:
-    """List the rules of 'set skip'."""
-    return SkipRulesShown(console.live_session().skips.rules.all())
-
-
-class DeleteSkipOptions(Options):
-    ids: tuple[str, ...] = positional(
-        "IDS", help="numbers, ranges (2-4) or all (the default)", complete=completers.skip_numbers
-    )
-
-
-@TIME_TRAVEL.command("delete skip", example="delete skip 1", needs_tool=_SKIPS)
-def delete_skip(console: Console, options: DeleteSkipOptions) -> None:
-    """Delete rules of 'set skip', from this stop on."""
-    rules = console.live_session().skips.rules
-    existing = [rule.id for rule in rules.all()]
-    rules.remove(values.parse_numbers(options.ids, existing, "skip rule"))

@@ -27,7 +27,7 @@ from actiondbg.commands.interpreter.words import split_stdio
 from actiondbg.commands.render.actions import ActionsShown, PipelineShown
 from actiondbg.commands.render.breakpoints import Breakpoints
 from actiondbg.commands.render.outcomes import ChangesShown, OutcomeShown
-from actiondbg.commands.render.statistics import COLUMNS, CycleShown, StatisticsShown
+from actiondbg.commands.render.patterns import COLUMNS, CycleShown, StatisticsShown
 from actiondbg.commands.render.status import (
     ContextsShown,
     Displays,

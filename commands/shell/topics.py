@@ -8,11 +8,12 @@ from actiondbg.commands.interpreter.declaration import CommandTable
 from actiondbg.commands.interpreter.help import tables
 from actiondbg.commands.shell.bisection import BISECTION
 from actiondbg.commands.shell.breakpoints import BREAKPOINTS, DISPLAYS
-from actiondbg.commands.shell.controls import RUNNING, TIME_TRAVEL
+from actiondbg.commands.shell.controls import RUNNING
 from actiondbg.commands.shell.ir import CURSOR, PRINTING, STACK
 from actiondbg.commands.shell.past import PAST
 from actiondbg.commands.shell.scripts import SCRIPTS
 from actiondbg.commands.shell.status import STATUS
+from actiondbg.commands.shell.time_travel import TIME_TRAVEL
 from actiondbg.commands.shell.whatif import WHATIF
 
 # The order of help and of docs/commands.md.

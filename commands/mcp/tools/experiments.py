@@ -16,7 +16,7 @@ from actiondbg.commands.mcp.declaration import Arguments, InSession, Positive, a
 from actiondbg.commands.mcp.desk import Desk
 from actiondbg.commands.mcp.tools.sessions import Command, Count, Stdin
 from actiondbg.commands.render.bisection import bisection_text, progress_words
-from actiondbg.commands.shell import bisection, controls
+from actiondbg.commands.shell import bisection, controls, time_travel
 from actiondbg.commands.shell import whatif as alternatives
 from actiondbg.errors import UsageError
 
@@ -45,7 +45,7 @@ def skip(desk: Desk, given: SkipArguments) -> object:
     actions be skipped that match a SPEC, and stay here. Shows whether an action is to blame.
     """
     if given.spec is not None:
-        return controls.set_skip(desk.console, controls.PlaceOptions(text=given.spec))
+        return time_travel.set_skip(desk.console, controls.PlaceOptions(text=given.spec))
     options = controls.SkipOptions(count=given.count, step=given.stop_after)
     return controls.skip(desk.console, options)
 

@@ -12,7 +12,7 @@ from actiondbg.breakpoints.targets import EVENTS
 from actiondbg.commands.interpreter.options import NoOptions
 from actiondbg.commands.mcp.declaration import Arguments, InSession, NotNegative, Positive, tool
 from actiondbg.commands.mcp.desk import Desk
-from actiondbg.commands.shell import breakpoints, controls, ir, past, status
+from actiondbg.commands.shell import breakpoints, controls, ir, past, status, time_travel
 from actiondbg.errors import NotRecorded, UsageError
 from actiondbg.lineage.level import Level
 
@@ -217,11 +217,11 @@ def run(desk: Desk, given: RunArguments) -> object:
         )
     if given.to is None:
         if given.back:
-            count = controls.ReverseContinueOptions(count=given.count)
-            return controls.reverse_continue(console, count)
+            count = time_travel.ReverseContinueOptions(count=given.count)
+            return time_travel.reverse_continue(console, count)
         return controls.continue_(console, controls.ContinueOptions(count=given.count))
     if is_ordinal:
-        return controls.goto(console, controls.GotoOptions(place=given.to, after=given.after))
+        return time_travel.goto(console, time_travel.GotoOptions(place=given.to, after=given.after))
     if given.back or given.after:
         raise UsageError(
             "run goes back, or to after an action, only to #N or a breakpoint: set_breakpoint with "

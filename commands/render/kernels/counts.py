@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from actiondbg.commands.render.quantities import GAMMA, quantity_lines
+from actiondbg.commands.render.stat import GAMMA, quantity_lines
 from actiondbg.commands.render.tables import aligned
 from actiondbg.statistics.quantities import DURATION, value_text
 from actiondbg.support.counts import counted

@@ -158,6 +158,3 @@ def _total_row(total: Total) -> list[str]:
         row += [value_text(event, count.total), value_text(event, count.per_call)]
     name = "" if total.name is None else f" ({total.name or 'nameless'})"
     return [*row, total.tag + name]
-
-
-# --- the statistics of a name -----------------------------------------------------

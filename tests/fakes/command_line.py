@@ -7,9 +7,10 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Generator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import IO
 
 from actiondbg import cli
 
@@ -37,41 +38,23 @@ def run(
         check: whether an exit code other than 0 is an error.
     """
     given = [str(word) for word in words]
-    code: object = None
-    with ThreadPoolExecutor(len(_STREAMS)) as threads:
-        pipes = [os.pipe() for _ in _STREAMS]
-        threads.submit(_write, pipes[0][1], stdin)
-        outputs = [threads.submit(_read, reading) for reading, _ in pipes[1:]]
-        ours = (pipes[0][0], pipes[1][1], pipes[2][1])
-        try:
-            with (
-                _environment(env),
-                contextlib.chdir(cwd or Path.cwd()),
-                _standard_streams(ours),
-                _signals(),
-            ):
-                code = cli.main(given)
-        except SystemExit as leaving:
-            code = leaving.code
-        finally:
-            for each in ours:
-                os.close(each)
-        stdout, stderr = (each.result() for each in outputs)
-    assert isinstance(code, int)
-    done = subprocess.CompletedProcess(given, code, stdout, stderr)
+    with contextlib.ExitStack() as stack:
+        files = [stack.enter_context(tempfile.TemporaryFile("w+")) for _ in _STREAMS]
+        files[0].write(stdin)
+        files[0].seek(0)
+        stack.enter_context(_environment(env))
+        with contextlib.chdir(cwd or Path.cwd()), _standard_streams(files), _signals():
+            try:
+                code: object = cli.main(given)
+            except SystemExit as leaving:
+                code = leaving.code
+        for file in files[1:]:
+            file.seek(0)
+        assert isinstance(code, int)
+        done = subprocess.CompletedProcess(given, code, files[1].read(), files[2].read())
     if check and code:
         raise AssertionError(f"{' '.join(given)} failed with {code}:\n{done.stdout}{done.stderr}")
     return done
-
-
-def _write(pipe: int, text: str) -> None:
-    with contextlib.suppress(BrokenPipeError), open(pipe, "w", encoding="utf-8") as file:
-        file.write(text)
-
-
-def _read(pipe: int) -> str:
-    with open(pipe, encoding="utf-8", newline=None) as file:
-        return file.read()
 
 
 @contextlib.contextmanager
@@ -91,18 +74,17 @@ def _environment(env: Mapping[str, str] | None) -> Generator[None]:
 
 
 @contextlib.contextmanager
-def _standard_streams(pipes: Sequence[int]) -> Generator[None]:
-    """Put pipes in the place of the standard streams, for Python and for child processes."""
+def _standard_streams(files: Sequence[IO[str]]) -> Generator[None]:
+    """Put files in the place of the standard streams, for Python and for child processes."""
     saved = [(getattr(sys, name), os.dup(number)) for number, name in enumerate(_STREAMS)]
     sys.stdout.flush()
     sys.stderr.flush()
     try:
-        for number, (name, pipe) in enumerate(zip(_STREAMS, pipes, strict=True)):
-            os.dup2(pipe, number)
+        for number, (name, file) in enumerate(zip(_STREAMS, files, strict=True)):
+            os.dup2(file.fileno(), number)
             mode, lines = ("w" if number else "r"), (1 if name == "stderr" else -1)
             errors = "backslashreplace" if name == "stderr" else "strict"
-            stream = os.fdopen(number, mode, lines, errors=errors, closefd=False)
-            setattr(sys, name, stream)
+            setattr(sys, name, os.fdopen(number, mode, lines, errors=errors, closefd=False))
         yield
     finally:
         with contextlib.suppress(OSError):

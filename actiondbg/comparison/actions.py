@@ -173,7 +173,7 @@ class ChangingAction:
     file: str | None
     line: int | None  # in the file, from 1; None without a file
     col: int | None  # likewise
-    function: Function  # the one that it changed; around its operation, or in it
+    function: Function  # the function that the action changed: around its operation, or in it
     # The operations that it inserted and erased there, sorted, such as
     # ``("erased arith.addi", "inserted arith.constant")``.
     effect: tuple[str, ...]

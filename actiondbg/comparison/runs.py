@@ -71,8 +71,8 @@ class RunComparison:
 
     a: Side
     b: Side
-    # Those of both: first those whose IR differs at the end, then those with other actions, then
-    # the rest.
+    # The functions of both runs: first functions whose IR differs at the end, then functions with
+    # other actions, then the rest.
     functions: list[FunctionComparison] = field(default_factory=list[FunctionComparison])
 
     @property

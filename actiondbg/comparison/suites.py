@@ -89,7 +89,7 @@ class SuiteComparison:
 
     pairs: list[Pair]  # the runs of both
     only_a: list[str]  # the names of the runs that only the first suite has
-    only_b: list[str]  # those that only the second one has
+    only_b: list[str]  # the names of the runs that only the second suite has
 
     def count(self, kind: Kind) -> int:
         """Return the number of runs that differ in a way."""

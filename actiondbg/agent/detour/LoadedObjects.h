@@ -89,7 +89,7 @@ public:
       close(fd);
   }
 
-  /// Whether a header in memory is that of this file.
+  /// Whether the header of an object in memory is the header of this file.
   bool hasHeader(const char *loaded) const {
     return !sections.empty() && loaded &&
            memcmp(loaded, &header, sizeof(header)) == 0;

@@ -138,9 +138,10 @@ static void expectForks(const AgentSettings &given) {
 }
 
 namespace {
-/// While one lives, those of other threads wait: threads may make the first
-/// contexts at the same time. Unlike a recursive mutex, which knows its owner
-/// by a number that a fork changes, it ends in a fork, too.
+/// While an object lives, the objects of other threads wait in their
+/// constructors: threads may make the first contexts at the same time. Unlike a
+/// recursive mutex, which knows its owner by a number that a fork changes, it
+/// ends in a fork, too.
 class OneThread {
   static inline std::mutex mutex;
   static inline thread_local bool isHeld = false;

@@ -1,9 +1,9 @@
 //===- ToolFunctions.h - Functions of the tool's MLIR -----------*- C++ -*-===//
 //
-// The functions that the agent calls in the tool, by their mangled
-// names; those that it replaces, too, have them in Versions.h. They are weak:
-// one that the tool lacks is null, and what needs it is done in another way or
-// not at all.
+// The functions that the agent calls in the tool, by their mangled names. The
+// names of functions that the agent also replaces are in Versions.h. The
+// symbols are weak: a function that the tool lacks is null, and what needs the
+// function is done in another way or not at all.
 //
 // Member functions are declared as functions of an object: both are called in
 // the same way.

@@ -24,7 +24,7 @@ NUMBERED_ARGUMENT = re.compile(r"%arg\d+")
 # Each alternative begins with a distinct character, so that re skips fast to the next match.
 _TOKEN = re.compile(
     rf"(?P<name>{VALUE})"
-    rf"|(?P<line>\n[ \t]*+(?:{RESULT}(?:,[ ]{RESULT})*+[ ]=(?!=)|(?P<label>\^)))"
+    rf"|(?P<line>\n[ \t]*+(?:{RESULT}(?>(?:,[ ]{RESULT})*)[ ]=(?!=)|(?P<label>\^)))"
     rf"|{STRING}|{COMMENT}"
     r"|(?P<region>\{(?=[ \t]*+\n))|(?P<open>\{)|(?P<close>\})"
 )

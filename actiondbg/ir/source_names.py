@@ -19,7 +19,7 @@ _COMMENT = re.compile(COMMENT.encode())
 _STRING = re.compile(STRING.encode())
 _GENERIC = re.compile(rb'"([A-Za-z_][\w$-]*(?:\.[\w$-]+)+)"\s*[(<]')
 # What comes before a name is checked after its beginning: a search for a letter or a text is fast.
-_OPERATION = re.compile(rb"[a-z_](?<![\w.$!#@%^:\"-].)[\w$]*+(?:\.[\w$]+)++(?![\w.$]|\s*=)")
+_OPERATION = re.compile(rb"[a-z_](?<![\w.$!#@%^:\"-].)[\w$]*+(?>(?:\.[\w$]+)+)(?![\w.$]|\s*=)")
 _FUNCTION = re.compile(rb"func(?<!\wfunc)(?:tion)?\s[^@\n(]*@(?:\"([^\"\n]+)\"|([\w$.-]+))")
 _SYMBOL = re.compile(rb'sym_name(?<!\wsym_name)\s*=\s*"([^"\n]+)"')
 _PYTHON_FUNCTION = re.compile(rb"^[ \t]*def[ \t]+(\w+)", re.MULTILINE)

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import re
 
-CHARACTERS = r'(?:[^"\\\n]|\\.)*+'  # of a string
+# Groups are atomic, not possessive: before Python 3.11.5 possessive groups match wrongly. Where a
+# text of many megabytes is repeated, nothing is kept for a way back: strings.
+CHARACTERS = r'[^"\\\n]*+(?:\\.[^"\\\n]*+)*+'  # of a string
 STRING = rf'"{CHARACTERS}"'
 COMMENT = r"//[^\n]*+"
-ID = r"(?:[.-]*+[\w$]++)++"  # what follows a sigil; a dot or a dash at the end is not of it
+ID = r"(?>(?:[.-]*+[\w$]++)+)"  # what follows a sigil; a dot or a dash at the end is not of it
 VALUE = rf"%{ID}"  # without the #1 of a use and the :2 of a definition
 RESULT = rf"{VALUE}(?::\d+)?"
-RESULTS = rf"{RESULT}(?:\s*,\s*{RESULT})*+\s*=(?!=)\s*"
+RESULTS = rf"{RESULT}(?>(?:\s*,\s*{RESULT})*)\s*=(?!=)\s*"
 SYMBOL = rf"@(?:{ID}|{STRING})"
-SYMBOL_PATH = rf"{SYMBOL}(?:::{SYMBOL})*+"
+SYMBOL_PATH = rf"{SYMBOL}(?>(?:::{SYMBOL})*)"
 OPERATION = r"[A-Za-z_][\w$]*(?:\.[\w$]+)*"  # its name
 
 _SPECIAL = re.compile(rb'[^\x20-\x7e]|"')

@@ -9,8 +9,9 @@ from typing import NamedTuple
 from actiondbg.ir.tokens import CHARACTERS, ID, STRING, unescaped
 
 _BLANKS = r"(?<!\s)\s*"  # all before a location: tried once, however far a line is indented
+_FLAT = rf"(?:[^()\"\n]++|{STRING})"  # without parentheses
 _AT_LINE_ENDS = re.compile(
-    rf"{_BLANKS}\bloc\((?:[^()\"\n]|{STRING}|\((?:[^()\"\n]|{STRING})*+\))*+\)[ \t]*$", re.MULTILINE
+    rf"{_BLANKS}\bloc\((?>(?:{_FLAT}|\((?>{_FLAT}*)\))*)\)[ \t]*$", re.MULTILINE
 )
 _NESTED = re.compile(rf"{STRING}|{_BLANKS}\bloc\(|[()]")
 # A location by its alias at the end of a text.

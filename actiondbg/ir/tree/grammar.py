@@ -10,9 +10,9 @@ from actiondbg.ir.tokens import COMMENT, ID, OPERATION, RESULT, RESULTS, STRING,
 _PLAIN = r'"[^"\\\n@(){}\[\]]*+"'
 # A whole line that is one operation, with no braces but those of a flat dictionary.
 SIMPLE_LINE = re.compile(
-    rf"[ \t]*+(?:({RESULT}(?:, {RESULT})*+) = )?"
+    rf"[ \t]*+(?:({RESULT}(?>(?:, {RESULT})*)) = )?"
     rf'(?:"({OPERATION})"(?=\()|({OPERATION})(?![\w$.]))'
-    rf'((?:[^\n{{}}"]++|{_PLAIN}|\{{[\w.$]+ = (?:[^\n{{}}"]++|{_PLAIN})*+\}})*+)'
+    rf'((?>(?:[^\n{{}}"]++|{_PLAIN}|\{{[\w.$]+ = (?>(?:[^\n{{}}"]++|{_PLAIN})*)\}})*))'
     r"(?:\n|\Z)"
 )
 # The beginning of an operation: results, and a name in the generic or in the pretty form.
@@ -33,7 +33,7 @@ OPENS = re.compile(r"[ \t]*\{")
 ASSIGNS = re.compile(r":|\s*=")
 WORD = re.compile(r"[A-Za-z_]\w*")
 BLANK = re.compile(r"[ \t\r]*")
-SPACE = re.compile(rf"(?:\s+|{COMMENT})*+")
+SPACE = re.compile(rf"(?>(?:\s+|{COMMENT})*)")
 
 # The tokens that matter inside an operation; each other character is skipped.
 TOKEN = re.compile(

@@ -14,7 +14,7 @@ from actiondbg.commands.cli.line_parser import LineParser, NoColor, subcommand
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.interpreter.values import positive, seconds
-from actiondbg.commands.render.history import stdout_paint
+from actiondbg.commands.render.ir_text.diff_text import stdout_paint
 from actiondbg.commands.render.terminal.output import print_notice, print_result
 from actiondbg.commands.render.terminal.progress import ProgressLine
 from actiondbg.errors import ActiondbgError

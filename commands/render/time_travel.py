@@ -5,7 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from actiondbg.commands.render.actions import describe
-from actiondbg.commands.render.history import diff_object, unified_lines
+from actiondbg.commands.render.ir import diff_object
+from actiondbg.commands.render.ir_text.diff_text import unified_lines
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.process.branches import Branch, Edited, Skipped, Timeline
 from actiondbg.process.checkpoints import Automatic, Checkpoint
@@ -25,7 +26,7 @@ def edition_text(context: RenderContext, edition: Edition) -> str:
     edited = edition.edited
     where = f"{edited.when} #{edited.ordinal} {edited.name}"
     end = f"Branch {edition.branch} begins with this edit of {edited.target} {where}."
-    return "\n".join([*unified_lines(context, edition.diff, _CONTEXT), end])
+    return "\n".join([*unified_lines(context.ir_view, edition.diff, _CONTEXT), end])
 
 
 def edits_text(_: RenderContext, shown: EditsShown) -> str:

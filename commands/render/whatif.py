@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from actiondbg.commands.render.history import paint_line
+from actiondbg.commands.render.ir_text.diff_text import unified_line
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.tables import aligned, fitted
 from actiondbg.support.counts import counted
@@ -150,7 +151,7 @@ def comparison_lines(
 
 
 def _comparison_text(context: RenderContext, shown: ComparisonShown) -> str:
-    return "\n".join(comparison_lines(shown, lambda line: paint_line(context, line), context.width))
+    return "\n".join(comparison_lines(shown, partial(unified_line, context.ir_view), context.width))
 
 
 def comparison_object(shown: ComparisonShown) -> dict[str, object]:

@@ -21,7 +21,7 @@ from actiondbg.commands.interpreter.options import (
     rest,
 )
 from actiondbg.commands.interpreter.oracle_options import OracleOptions, optional_oracle
-from actiondbg.commands.render.history import DiffShown
+from actiondbg.commands.render.ir import DiffShown
 from actiondbg.commands.render.status import Text
 from actiondbg.commands.render.whatif import ApplicableShown, ComparisonShown, PatternsShown
 from actiondbg.errors import EditRefused, UsageError

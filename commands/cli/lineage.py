@@ -13,7 +13,7 @@ from actiondbg.commands import FAILED
 from actiondbg.commands.cli import line_parser, lineage_source
 from actiondbg.commands.cli.line_parser import LineParser, names_recording, subcommand
 from actiondbg.commands.cli.query import AnswerFormat, print_answer
-from actiondbg.commands.interpreter.error_text import write_file, writing
+from actiondbg.support.output_file import write_file, writing
 from actiondbg.commands.interpreter.options import Options, flag, option, positional
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import UsageError

@@ -12,7 +12,6 @@ from typing import IO, TYPE_CHECKING, Annotated, NamedTuple
 
 from actiondbg.commands.cli import child_process, line_parser
 from actiondbg.commands.cli.line_parser import SUFFIX, LineParser, subcommand
-from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.render.terminal.output import color_allowed, paged, print_notice
 from actiondbg.errors import FileNotWritten, UsageError
@@ -21,6 +20,7 @@ from actiondbg.recording.overwrite import check_overwritten, is_same
 from actiondbg.support.atomic_write import open_whole
 from actiondbg.support.counts import counted
 from actiondbg.support.interrupts import HeldInterrupts
+from actiondbg.support.output_file import writing
 from actiondbg.support.scratch_directory import scratch_directory
 
 if TYPE_CHECKING:

@@ -15,7 +15,6 @@ from actiondbg.commands.cli.child_process import (
     without_context,
 )
 from actiondbg.commands.cli.line_parser import SUFFIX, LineParser, subcommand
-from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.recording.capture.recorder import (
@@ -27,6 +26,7 @@ from actiondbg.recording.capture.recorder import (
 from actiondbg.recording.format.structs import is_recording
 from actiondbg.support.atomic_write import create_free
 from actiondbg.support.counts import counted
+from actiondbg.support.output_file import writing
 
 if TYPE_CHECKING:
     from actiondbg.recording.log.tally import Tally

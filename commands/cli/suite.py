@@ -13,7 +13,7 @@ from actiondbg.commands import FAILED
 from actiondbg.commands.cli import line_parser
 from actiondbg.commands.cli.child_process import exit_code
 from actiondbg.commands.cli.line_parser import LineParser, subcommand
-from actiondbg.commands.interpreter.error_text import write_file
+from actiondbg.support.output_file import write_file
 from actiondbg.commands.interpreter.options import NoOptions, Options, flag, option, positional
 from actiondbg.commands.interpreter.values import positive, share
 from actiondbg.commands.render.terminal.output import print_notice

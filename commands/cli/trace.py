@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from actiondbg.commands.cli import child_process, line_parser
 from actiondbg.commands.cli.line_parser import SUFFIX, LineParser, subcommand
-from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Options, option
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.recording.errors import need_packages
 from actiondbg.recording.overwrite import check_overwritten
 from actiondbg.recording.trace.options import Failed, Format, Selection, check_output, format_of
 from actiondbg.support.counts import counted
+from actiondbg.support.output_file import writing
 from actiondbg.support.scratch_directory import scratch_directory
 
 if TYPE_CHECKING:

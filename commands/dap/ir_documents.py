@@ -59,7 +59,7 @@ class IRDocument(Body):
     function: str | None = None
 
 
-class ShownIR:
+class DocumentLines:
     """The lines of IR of a stop, and how they were before its action."""
 
     def __init__(self, excerpt: Excerpt, marked: Sequence[MarkedLine]) -> None:
@@ -127,10 +127,10 @@ class IRDocuments:
         self._view = view
         self._count = count
         self._before: tuple[int, list[Line]] = 0, []  # before the action of an ordinal
-        self._kept: OrderedDict[int, ShownIR] = OrderedDict()
+        self._kept: OrderedDict[int, DocumentLines] = OrderedDict()
         self._newest = 0
 
-    def keep(self, shown: ShownIR) -> int:
+    def keep(self, shown: DocumentLines) -> int:
         """Return the number by which a client may ask for a document, also at later stops."""
         newest = self._kept.get(self._newest)
         if newest is None or newest.key != shown.key:
@@ -140,7 +140,7 @@ class IRDocuments:
             self._kept.popitem(last=False)
         return self._newest
 
-    def get(self, number: int | None) -> ShownIR:
+    def get(self, number: int | None) -> DocumentLines:
         """Return a document by its number; the newest without a number.
 
         Raises:
@@ -151,7 +151,7 @@ class IRDocuments:
             raise NoSuchUnit(f"There is no document {number or ''} of IR: read it again.")
         return found
 
-    def read(self, count: int | None = None) -> ShownIR:
+    def read(self, count: int | None = None) -> DocumentLines:
         """Read the lines around the cursor.
 
         Args:
@@ -165,11 +165,11 @@ class IRDocuments:
         stop = self._session.stop
         if stop is None or stop.when != "after":
             self._before = (stop.ordinal if stop else 0), excerpt.lines
-            return ShownIR(excerpt, [MarkedLine(line) for line in excerpt.lines])
+            return DocumentLines(excerpt, [MarkedLine(line) for line in excerpt.lines])
         changes = self._session.outcome.changes(limit=_MOST_CHANGES).changes
         before: list[Line] = []
         if self._before[0] == stop.ordinal:
             before = self._before[1]
         elif any(change.kind in _SHOWN_BEFORE for change in changes):
             before = self._view.lines_before(stop, count)
-        return ShownIR(excerpt, mark_all_changes(before, excerpt, changes))
+        return DocumentLines(excerpt, mark_all_changes(before, excerpt, changes))

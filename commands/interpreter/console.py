@@ -18,7 +18,7 @@ from actiondbg.commands.render.status import Display
 from actiondbg.commands.render.tables import wrapped
 from actiondbg.commands.render.terminal.output import Redirect, color_allowed, open_redirect
 from actiondbg.commands.render.terminal.progress import ProgressLine
-from actiondbg.commands.render.time_travel import located_text
+from actiondbg.commands.render.whatif import located_text
 from actiondbg.errors import NotStopped, ToolGone, UsageError
 from actiondbg.session.debug_session import DebugSession
 from actiondbg.support.counts import counted

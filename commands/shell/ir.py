@@ -18,9 +18,8 @@ from actiondbg.commands.interpreter.options import (
     positional,
     rest,
 )
-from actiondbg.commands.render.actions import Backtrace
+from actiondbg.commands.render.actions import Backtrace, start_text
 from actiondbg.commands.render.ir import Block, Counted
-from actiondbg.commands.render.time_travel import start_text
 from actiondbg.commands.render.units import Units
 from actiondbg.errors import NoSuchUnit, NotStopped, UnitErased, UsageError
 from actiondbg.session.inspection.native_debugger import Debugger, NativeRun

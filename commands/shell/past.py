@@ -13,10 +13,10 @@ from actiondbg.breakpoints.spec import parse_spec
 from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.declaration import Topic
 from actiondbg.commands.interpreter.options import Options, flag, option, positional, rest
-from actiondbg.commands.render.history import AttemptsShown
 from actiondbg.commands.render.ir import DiffShown
 from actiondbg.commands.render.legalization.explanation_text import ExplanationShown
 from actiondbg.commands.render.lineage import PictureWritten
+from actiondbg.commands.render.past import AttemptsShown
 from actiondbg.commands.render.validation import ActionJudged
 from actiondbg.commands.shell.ir import place_of
 from actiondbg.errors import NotRecorded, UsageError

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from actiondbg.commands.cli.child_process import print_cut
 from actiondbg.commands.cli.line_parser import SUFFIX, LineParser, NoColor, subcommand
+from actiondbg.commands.cli.recorded_tool import print_cut
 from actiondbg.commands.interpreter.options import flag, option
 from actiondbg.commands.interpreter.oracle_options import OracleOptions, optional_oracle
 from actiondbg.commands.interpreter.values import positive

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Literal
 
 from actiondbg.commands import FAILED
 from actiondbg.commands.cli import line_parser
-from actiondbg.commands.cli.child_process import print_cut
 from actiondbg.commands.cli.line_parser import LineParser, names_recording, subcommand
+from actiondbg.commands.cli.recorded_tool import print_cut
 from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.interpreter.values import positive
 from actiondbg.commands.render.tables import fitted

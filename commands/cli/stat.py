@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from actiondbg.commands.cli.child_process import Source, open_source
 from actiondbg.commands.cli.line_parser import Follow, LineParser, Partial, Randomize, subcommand
+from actiondbg.commands.cli.recorded_tool import Source, open_source
 from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.interpreter.values import bucket_count, index, milliseconds
 from actiondbg.errors import UsageError

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Literal
 
 from actiondbg.commands import FAILED
 from actiondbg.commands.cli import line_parser
-from actiondbg.commands.cli.child_process import exit_code
 from actiondbg.commands.cli.line_parser import LineParser, subcommand
 from actiondbg.commands.interpreter.options import (
     NoOptions,
@@ -27,6 +26,7 @@ from actiondbg.recording.errors import need_packages
 from actiondbg.recording.format.structs import IRDetail
 from actiondbg.support.counts import counted
 from actiondbg.support.globs import check_glob
+from actiondbg.support.interrupts import exit_code
 from actiondbg.support.output_file import write_file
 
 if TYPE_CHECKING:

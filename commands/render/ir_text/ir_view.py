@@ -101,10 +101,10 @@ class IRView:
         elide: int | None = None,
         full: bool = False,
     ) -> PrintedText:
-        """Print IR, which in a file has no mark, and the names of MLIR's printer.
+        """Print IR, in a file without a mark and with the names of MLIR's printer.
 
         Args:
-            elide: see ``elision``; ``full`` as well.
+            elide, full: see ``elided``; the others are those of ``StoppedIR.print``.
         """
         to_file = self._screen.to_file
         return self._screen.session.ir.print(
@@ -158,17 +158,16 @@ class IRView:
             return []
 
     def elided(self, diff: Diff, most: int | None, *, full: bool) -> Diff:
-        """Return a diff without the elements of large constants; see ``_elision``."""
+        """Return a diff without the elements of large constants.
+
+        Args:
+            most: the value of ``--elide``, or None: then constants are elided on a terminal.
+            full: whether ``--full`` is given, to elide nothing.
+        """
         elide = self._elision(most, full)
         return diff if elide is None or diff.is_empty else diff.elided(elide)
 
     def _elision(self, most: int | None, full: bool) -> int | None:
-        """Return the elements from which on constants are elided; None for no elision.
-
-        Args:
-            most: the value of ``--elide``, or None: then constants are elided on a terminal.
-            full: whether ``--full`` is given.
-        """
         if most is None and not full and self._screen.width is not None:
             return self._screen.settings.limit("elide")
         return most

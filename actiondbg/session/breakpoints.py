@@ -17,7 +17,7 @@ from actiondbg.errors import AgentError, ToolGone, UsageError
 from actiondbg.process.stop import Stop
 from actiondbg.session.executions import Executions
 from actiondbg.session.inspection.cursor import Cursor
-from actiondbg.support.atomic_write import write_whole, written_for_user
+from actiondbg.support.output_file import write_file
 
 
 class BreakpointHost(Protocol):
@@ -225,8 +225,7 @@ class BreakpointList:
         Raises:
             FileNotWritten: the file cannot be written.
         """
-        with written_for_user("The breakpoints", path):
-            write_whole(path, breakpoint_script(self.all()).encode())
+        write_file(path, breakpoint_script(self.all()).encode(), "The breakpoints")
 
     def _add(self, new: Breakpoint) -> Breakpoint:
         self._host.check_changeable()

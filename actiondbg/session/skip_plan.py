@@ -27,9 +27,9 @@ from actiondbg.session.occurrences import (
 from actiondbg.session.past.replay import Replay
 from actiondbg.session.scout import Scout, is_planned, skip
 from actiondbg.session.skip_rules import SkipRules
-from actiondbg.support.atomic_write import write_whole, written_for_user
 from actiondbg.support.counts import counted
 from actiondbg.support.decoders import json_bytes
+from actiondbg.support.output_file import write_file
 
 _BARRIER = 1 << 30  # a breakpoint id above all of the user's
 
@@ -360,8 +360,7 @@ def write_skips(
 ) -> None:
     """Write a file of skips; raises FileNotWritten."""
     lines = [json_bytes(one) + b"\n" for one in (head, *entries, *rules)]
-    with written_for_user("The skips", path):
-        write_whole(path, b"".join(lines))
+    write_file(path, b"".join(lines), "The skips")
 
 
 def read_skips(path: str | os.PathLike[str]) -> SavedSkips:

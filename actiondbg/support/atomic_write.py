@@ -85,18 +85,6 @@ def open_whole(path: str | os.PathLike[str]) -> Generator[IO[bytes]]:
         raise
 
 
-@contextlib.contextmanager
-def written_for_user(what: str, path: str | os.PathLike[str]) -> Generator[None]:
-    """Raise FileNotWritten for an OSError of the block, which writes ``what`` into a file."""
-    try:
-        yield
-    except OSError as error:
-        raise FileNotWritten(
-            f"{what} cannot be written to {os.fspath(path)!r} ({error.strerror}): name another "
-            "file."
-        ) from error
-
-
 def numbered(path: Path) -> Iterator[Path]:
     """Yield the path of a file, and the same with -2, -3, ... before its suffix."""
     return itertools.chain(

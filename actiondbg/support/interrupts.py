@@ -25,6 +25,11 @@ def signal_name(number: int) -> str:
         return f"signal {number}"
 
 
+def exit_code(status: int) -> int:
+    """Return an exit status as a shell does: 128 plus the signal for a negative one."""
+    return status if status >= 0 else 128 - status
+
+
 def raise_interrupt(_: int, frame: FrameType | None) -> None:
     """Raise KeyboardInterrupt, as a handler of SIGINT; during an import, when that is over.
 

@@ -10,18 +10,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from actiondbg.commands.cli.child_process import print_cut
 from actiondbg.commands.cli.line_parser import SUFFIX, LineParser, NoColor, subcommand
-from actiondbg.commands.interpreter.error_text import writing
+from actiondbg.commands.cli.recorded_tool import print_cut
 from actiondbg.commands.interpreter.options import flag, option
 from actiondbg.commands.interpreter.oracle_options import OracleOptions, optional_oracle
 from actiondbg.commands.interpreter.values import positive
-from actiondbg.commands.render.history import stdout_paint
+from actiondbg.commands.render.ir_text.diff_text import stdout_paint
 from actiondbg.commands.render.terminal.output import print_notice, print_result
 from actiondbg.commands.render.terminal.progress import ProgressLine
 from actiondbg.errors import UsageError
 from actiondbg.recording.errors import need_packages
 from actiondbg.recording.format.structs import IRDetail
+from actiondbg.support.output_file import writing
 from actiondbg.support.scratch_directory import make_scratch, remove_directory
 from actiondbg.tool.command_line import copy_stdin, inspect_command_line
 

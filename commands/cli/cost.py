@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Literal
 
 from actiondbg.commands.cli import lineage_source
 from actiondbg.commands.cli.line_parser import LineParser, Partial, file_or_stdout, subcommand
-from actiondbg.commands.interpreter.error_text import write_file
 from actiondbg.commands.interpreter.options import Options, flag, option, positional
 from actiondbg.commands.interpreter.values import positive
 from actiondbg.commands.render.terminal.output import print_result
 from actiondbg.errors import UsageError
 from actiondbg.recording.errors import need_packages
 from actiondbg.recording.overwrite import check_overwritten
+from actiondbg.support.output_file import write_file
 
 if TYPE_CHECKING:
     from actiondbg.lineage.lineage import Lineage

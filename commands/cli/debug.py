@@ -15,11 +15,11 @@ from actiondbg import __version__
 from actiondbg.breakpoints.spec import split_spec_and_condition
 from actiondbg.commands import FAILED, NOT_STARTED, SUBCOMMANDS
 from actiondbg.commands.cli import line_parser
-from actiondbg.commands.cli.child_process import exit_code
 from actiondbg.commands.cli.line_parser import LineParser, names_recording, subcommand
 from actiondbg.commands.interpreter.options import Options, flag, option, positional
 from actiondbg.errors import LaunchError
 from actiondbg.support.executables import which
+from actiondbg.support.interrupts import exit_code
 
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console

@@ -69,9 +69,9 @@ def run(parser: LineParser[DoctorOptions], argv: list[str]) -> int:
         if not options.tools:
             _print_absent(found)
     if options.report is not None:
-        from actiondbg.commands.interpreter.error_text import write_file
         from actiondbg.commands.render.doctor import report_text
         from actiondbg.doctor.build_report import make_report
+        from actiondbg.support.output_file import write_file
 
         write_file(options.report, report_text(make_report(found)))
         print_notice(f"Report: {options.report}. Read it before you send it.")

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from actiondbg.commands import FAILED
 from actiondbg.commands.cli.line_parser import LineParser, NoColor, Partial, Randomize, subcommand
-from actiondbg.commands.interpreter.error_text import write_file
 from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.render.terminal.progress import ProgressLine
 from actiondbg.errors import NoAnswer, UsageError
 from actiondbg.recording.overwrite import check_output
+from actiondbg.support.output_file import write_file
 
 if TYPE_CHECKING:
     from actiondbg.session.debug_session import DebugSession

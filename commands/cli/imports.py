@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from actiondbg.commands.cli.line_parser import SUFFIX, LineParser, Quiet, subcommand
-from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Options, option, positional
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.commands.render.terminal.progress import ProgressLine
@@ -18,6 +17,7 @@ from actiondbg.recording.format.structs import is_recording
 from actiondbg.recording.overwrite import is_same
 from actiondbg.support.atomic_write import open_whole
 from actiondbg.support.counts import counted
+from actiondbg.support.output_file import writing
 
 if TYPE_CHECKING:
     from actiondbg.recording.imported.importer import Import

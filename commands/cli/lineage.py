@@ -13,13 +13,13 @@ from actiondbg.commands import FAILED
 from actiondbg.commands.cli import line_parser, lineage_source
 from actiondbg.commands.cli.line_parser import LineParser, names_recording, subcommand
 from actiondbg.commands.cli.query import AnswerFormat, print_answer
-from actiondbg.commands.interpreter.error_text import write_file, writing
 from actiondbg.commands.interpreter.options import Options, flag, option, positional
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import UsageError
 from actiondbg.lineage.level import Level
 from actiondbg.recording.errors import need_packages
 from actiondbg.recording.overwrite import check_output, check_overwritten
+from actiondbg.support.output_file import write_file, writing
 
 if TYPE_CHECKING:
     from actiondbg.commands.render.lineage import LineageNames
@@ -139,7 +139,7 @@ def run(parser: LineParser[LineageOptions], argv: list[str]) -> int:
     ) as lineage:
         if options.is_question:
             return _Answers(lineage, options).give()
-        from actiondbg.lineage.questions.tables import TABLES, open_database
+        from actiondbg.lineage.questions.database import TABLES, open_database
         from actiondbg.recording.query.database import listing
 
         database = open_database(lineage, options.level or "function", exact=options.exact)

@@ -135,7 +135,7 @@ def _of_dumps(dumps: Sequence[str], remap: Sequence[str], partial: bool) -> Line
 @contextmanager
 def _recorded(words: Sequence[str], partial: bool, remap: Sequence[str]) -> Generator[Lineage]:
     """Open the lineage of a recording or an import, or of a tool that is run."""
-    from actiondbg.commands.cli.child_process import open_source
+    from actiondbg.commands.cli.recorded_tool import open_source
     from actiondbg.lineage.source import lineage_of
 
     with open_source(words, "trace", partial=partial, lineage=True, stdout=os.devnull) as source:
@@ -226,7 +226,7 @@ def _of_recordings(paths: Sequence[str], after: str | None, partial: bool) -> Li
 @contextmanager
 def _of_chain(tools: Sequence[list[str]], after: str | None) -> Generator[Lineage]:
     """Run tools, each with what the one before it wrote as its standard input."""
-    from actiondbg.commands.cli.child_process import open_source
+    from actiondbg.commands.cli.recorded_tool import open_source
     from actiondbg.lineage.source import chain_of
     from actiondbg.support.scratch_directory import scratch_directory
 

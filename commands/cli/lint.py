@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Literal
 
 from actiondbg.commands import FAILED
 from actiondbg.commands.cli import line_parser
-from actiondbg.commands.cli.child_process import print_cut
 from actiondbg.commands.cli.line_parser import LineParser, names_recording, subcommand
-from actiondbg.commands.interpreter.error_text import write_file
+from actiondbg.commands.cli.recorded_tool import print_cut
 from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.interpreter.values import positive
 from actiondbg.commands.render.tables import fitted
@@ -35,6 +34,7 @@ from actiondbg.lint.rules import (
 from actiondbg.recording.errors import need_packages
 from actiondbg.recording.overwrite import check_overwritten
 from actiondbg.support.counts import counted
+from actiondbg.support.output_file import write_file
 from actiondbg.support.scratch_directory import scratch_directory
 from actiondbg.tool.command_line import copy_stdin, inspect_command_line
 

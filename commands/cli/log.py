@@ -10,9 +10,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, NamedTuple
 
-from actiondbg.commands.cli import child_process, line_parser
+from actiondbg.commands.cli import line_parser, recorded_tool
 from actiondbg.commands.cli.line_parser import SUFFIX, LineParser, subcommand
-from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.render.terminal.output import color_allowed, paged, print_notice
 from actiondbg.errors import FileNotWritten, UsageError
@@ -21,6 +20,7 @@ from actiondbg.recording.overwrite import check_overwritten, is_same
 from actiondbg.support.atomic_write import open_whole
 from actiondbg.support.counts import counted
 from actiondbg.support.interrupts import HeldInterrupts
+from actiondbg.support.output_file import writing
 from actiondbg.support.scratch_directory import scratch_directory
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def run(parser: LineParser[LogOptions], argv: list[str]) -> int:
         from actiondbg.recording import open_recording
 
         recording = open_recording(tool[0], partial=options.partial)
-        child_process.print_cut(tool[0], recording.cut)
+        recorded_tool.print_cut(tool[0], recording.cut)
         _write(recording, options, destination, where)
         return 0
     if options.upstream_format:
@@ -292,7 +292,7 @@ def _log_afterwards(
         path = directory / f"run{SUFFIX}"
         with _started(tool, options, path) as running:
             modules = ("actiondbg.recording.log.log", "actiondbg.recording.query.database")
-            done = child_process.wait_and_import(running, *modules)
+            done = recorded_tool.wait_and_import(running, *modules)
         return _print_recorded(done, options, destination, where)
 
 
@@ -315,7 +315,7 @@ def _log_upstream(tool: list[str], options: LogOptions, destination: Destination
             file.write_bytes(b"")  # a tool without an MLIR context writes none
         with _started(tool, options, None, upstream_log=file) as running:
             done = running.wait()
-        status = child_process.print_ending(done)
+        status = recorded_tool.print_ending(done)
         destination.show(file)
         if _is_cut(file):
             own = file == destination.path
@@ -360,7 +360,7 @@ def _started(
         skip=options.skip,
         upstream_log=upstream_log,
     )
-    return child_process.forward_interrupts(started)
+    return recorded_tool.forward_interrupts(started)
 
 
 # --- messages -------------------------------------------------------------------------
@@ -368,10 +368,10 @@ def _started(
 
 def _report(done: RecordedRun, count: int) -> int:
     """Print what the log lacks; return the exit code."""
-    status = child_process.print_ending(
+    status = recorded_tool.print_ending(
         done, f"the log has the {counted(count, 'action')} up to then"
     )
-    child_process.print_others(done)
+    recorded_tool.print_others(done)
     if done.path is None and done.status >= 0:
-        print_notice(f"There is nothing to log: {child_process.without_context(done)}.")
+        print_notice(f"There is nothing to log: {recorded_tool.without_context(done)}.")
     return status

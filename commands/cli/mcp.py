@@ -71,10 +71,10 @@ def run(parser: LineParser[McpOptions], argv: list[str]) -> int:
     need_packages("actiondbg mcp", ("mcp",), "mcp")
     with parser.reported_usage():
         restrictions = Restrictions.of(options.directory, options.tools, options.allow)
-    from actiondbg.commands.mcp.clients import Sessions
     from actiondbg.commands.mcp.server import DebugServer
+    from actiondbg.commands.mcp.worker_pool import WorkerPool
 
-    sessions = Sessions(restrictions, options.sessions)
+    workers = WorkerPool(restrictions, options.sessions)
     if options.http is None:
         from actiondbg.commands.mcp.transports import run_stdio
 
@@ -82,9 +82,9 @@ def run(parser: LineParser[McpOptions], argv: list[str]) -> int:
             print_notice(
                 "A client of MCP starts this command; end it with Ctrl-D. See docs/mcp.md."
             )
-        run_stdio(DebugServer(sessions, None))
+        run_stdio(DebugServer(workers, None))
     else:
-        _serve_http(DebugServer(sessions, options.idle), options.http, options.idle)
+        _serve_http(DebugServer(workers, options.idle), options.http, options.idle)
     return 0
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Literal, get_args
 
 from actiondbg.commands.cli.line_parser import LineParser, Partial, file_or_stdout, subcommand
-from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Options, option, positional
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import UsageError
@@ -19,6 +18,7 @@ from actiondbg.recording.errors import need_packages
 from actiondbg.recording.overwrite import check_overwritten
 from actiondbg.support.atomic_write import open_whole
 from actiondbg.support.counts import counted
+from actiondbg.support.output_file import writing
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

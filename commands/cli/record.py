@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from actiondbg.commands.cli import line_parser
-from actiondbg.commands.cli.child_process import (
+from actiondbg.commands.cli.line_parser import SUFFIX, LineParser, subcommand
+from actiondbg.commands.cli.recorded_tool import (
     print_ending,
     print_incomplete,
     without_context,
 )
-from actiondbg.commands.cli.line_parser import SUFFIX, LineParser, subcommand
-from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.recording.capture.recorder import (
@@ -27,6 +26,7 @@ from actiondbg.recording.capture.recorder import (
 from actiondbg.recording.format.structs import is_recording
 from actiondbg.support.atomic_write import create_free
 from actiondbg.support.counts import counted
+from actiondbg.support.output_file import writing
 
 if TYPE_CHECKING:
     from actiondbg.recording.log.tally import Tally

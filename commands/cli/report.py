@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from actiondbg.commands.cli import line_parser
-from actiondbg.commands.cli.child_process import Source, open_source, print_cut
 from actiondbg.commands.cli.line_parser import LineParser, subcommand
-from actiondbg.commands.interpreter.error_text import write_file
+from actiondbg.commands.cli.recorded_tool import Source, open_source, print_cut
 from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import UsageError
@@ -17,6 +16,7 @@ from actiondbg.recording.errors import need_packages
 from actiondbg.recording.format.structs import IRDetail
 from actiondbg.recording.overwrite import check_output
 from actiondbg.support.counts import counted
+from actiondbg.support.output_file import write_file
 
 if TYPE_CHECKING:
     pass

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from actiondbg.commands.cli.child_process import Source, open_source
 from actiondbg.commands.cli.line_parser import Follow, LineParser, Partial, Randomize, subcommand
-from actiondbg.commands.interpreter.error_text import write_file, writing
+from actiondbg.commands.cli.recorded_tool import Source, open_source
 from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.interpreter.values import bucket_count, index, milliseconds
 from actiondbg.errors import UsageError
@@ -20,6 +19,7 @@ from actiondbg.recording.statistics.sort_keys import check_key
 from actiondbg.statistics.event_probe import choose, try_event
 from actiondbg.statistics.events import DEFAULT, listed_events
 from actiondbg.support.globs import check_glob
+from actiondbg.support.output_file import write_file, writing
 
 if TYPE_CHECKING:
     from actiondbg.recording.statistics.measurement import Measured

@@ -11,16 +11,23 @@ from typing import TYPE_CHECKING, Literal
 
 from actiondbg.commands import FAILED
 from actiondbg.commands.cli import line_parser
-from actiondbg.commands.cli.child_process import exit_code
 from actiondbg.commands.cli.line_parser import LineParser, subcommand
-from actiondbg.commands.interpreter.error_text import write_file
-from actiondbg.commands.interpreter.options import NoOptions, Options, flag, option, positional
+from actiondbg.commands.interpreter.options import (
+    NoOptions,
+    Options,
+    flag,
+    option,
+    option_words,
+    positional,
+)
 from actiondbg.commands.interpreter.values import positive, share
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.recording.errors import need_packages
 from actiondbg.recording.format.structs import IRDetail
 from actiondbg.support.counts import counted
 from actiondbg.support.globs import check_glob
+from actiondbg.support.interrupts import exit_code
+from actiondbg.support.output_file import write_file
 
 if TYPE_CHECKING:
     from actiondbg.suite.capture import RecordedSuite
@@ -96,6 +103,9 @@ class RecordOptions(Options):
     )
 
 
+_OF_SUITE = ("output", "resume", "quiet", "dask", "shards")  # a shard has the other options
+
+
 @subcommand("suite record", "-o DIR [options] -- COMMAND ARGS...", RecordOptions, _RECORD_EPILOG)
 def record(parser: LineParser[RecordOptions], argv: list[str]) -> int:
     """Run a test driver, and record all actions of each MLIR process in it."""
@@ -140,7 +150,7 @@ def _record(options: RecordOptions, command: list[str], folder: SuiteFolder) -> 
             _show_shard,
             print_notice,
             count=options.shards,
-            options=_words(options),
+            options=option_words(options, without=_OF_SUITE),
             resume=options.resume,
         )
     from actiondbg.suite.capture import record_suite
@@ -155,14 +165,6 @@ def _record(options: RecordOptions, command: list[str], folder: SuiteFolder) -> 
         randomize=options.randomize,
         without=options.without,
     )
-
-
-def _words(options: RecordOptions) -> list[str]:
-    words = ["--ir", options.ir]
-    words += [] if options.limit is None else ["--limit", str(options.limit)]
-    words += [] if options.follow is None else ["--follow", options.follow]
-    words += ["--randomize"] if options.randomize else []
-    return words + [word for name in options.without for word in ("--without", name)]
 
 
 def _show_shard(shard: ShardOutput) -> None:

@@ -10,15 +10,15 @@ from collections.abc import Generator
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from actiondbg.commands.cli import child_process, line_parser
+from actiondbg.commands.cli import line_parser, recorded_tool
 from actiondbg.commands.cli.line_parser import SUFFIX, LineParser, subcommand
-from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Options, option
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.recording.errors import need_packages
 from actiondbg.recording.overwrite import check_overwritten
 from actiondbg.recording.trace.options import Failed, Format, Selection, check_output, format_of
 from actiondbg.support.counts import counted
+from actiondbg.support.output_file import writing
 from actiondbg.support.scratch_directory import scratch_directory
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def _trace_recording(
             partial=options.partial,
             progress=progress,
         )
-    child_process.print_cut(words[0], written.cut)
+    recorded_tool.print_cut(words[0], written.cut)
     _report(written, options, kind)
     return 0
 
@@ -127,7 +127,7 @@ def _trace_tool(tool: list[str], options: TraceOptions, kind: Format, selection:
             randomize=options.randomize,
             skip=options.skip,
         )
-        with child_process.forward_interrupts(started) as running:
+        with recorded_tool.forward_interrupts(started) as running:
             # Imported here, as the import takes long and the tool runs meanwhile.
             from actiondbg.recording.trace.writer import trace_run
 
@@ -135,10 +135,10 @@ def _trace_tool(tool: list[str], options: TraceOptions, kind: Format, selection:
                 import_module("actiondbg.recording.query.database")
             with writing(options.output):
                 done, written = trace_run(running, options.output, kind, selection)
-        status = child_process.print_ending(done)
-    child_process.print_others(done)
+        status = recorded_tool.print_ending(done)
+    recorded_tool.print_others(done)
     if written is None:
-        print_notice(f"There is nothing to trace: {child_process.without_context(done)}.")
+        print_notice(f"There is nothing to trace: {recorded_tool.without_context(done)}.")
     else:
         _report(written, options, kind)
     return status

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 
 from actiondbg.commands import FAILED
 from actiondbg.commands.cli.line_parser import LineParser, NoColor, subcommand
-from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.interpreter.values import positive, seconds
-from actiondbg.commands.render.history import stdout_paint
+from actiondbg.commands.render.ir_text.diff_text import stdout_paint
 from actiondbg.commands.render.terminal.output import print_notice, print_result
 from actiondbg.commands.render.terminal.progress import ProgressLine
 from actiondbg.errors import ActiondbgError
 from actiondbg.recording.errors import READING, need_packages
 from actiondbg.support.counts import counted
+from actiondbg.support.output_file import writing
 from actiondbg.support.scratch_directory import scratch_directory
 from actiondbg.tool.command_line import copy_stdin, inspect_command_line
 from actiondbg.tool.discovery import find_tool

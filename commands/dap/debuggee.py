@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from actiondbg.commands.dap import protocol
-from actiondbg.commands.dap.documents import IRDocuments
+from actiondbg.commands.dap.ir_documents import IRDocuments
 from actiondbg.commands.dap.protocol import Arguments
 from actiondbg.commands.interpreter.console import Console
 from actiondbg.commands.interpreter.declaration import Permission, Permissions
@@ -309,7 +309,6 @@ class Debuggee:
         self.start_method: Literal["launch", "attach"] = (
             "attach" if isinstance(configuration, AttachRequestArguments) else "launch"
         )
-        self.documents = IRDocuments(session, configuration.ir_lines)
         self._output = output
         self._out, self._err = io.StringIO(), io.StringIO()
         self.console = Console(
@@ -322,6 +321,7 @@ class Debuggee:
             recorded=recorded,
             permissions=Permissions(configuration.allow, _WAY_TO_ALLOW),
         )
+        self.documents = IRDocuments(session, self.console.ir_view, configuration.ir_lines)
         self.console.settings.set("confirm", "off")
         self.console.settings.set("print-stop", "off")  # the client shows the operation
         self.interpreter = Interpreter(self.console, commands)

@@ -29,6 +29,7 @@ from actiondbg.commands.dap.protocol import Arguments, Connection
 from actiondbg.commands.interpreter.error_text import as_reported, message_of
 from actiondbg.errors import ActiondbgError, NotStopped, ToolGone, UsageError
 from actiondbg.support.decoders import decoder_of
+from actiondbg.support.interrupts import exit_code
 from actiondbg.support.loopback import HOST, listen
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from actiondbg.process.program_run import FollowedProcess
     from actiondbg.process.stop import Stop
 
-_SIGNALLED = 128
 _ENDING = (signal.SIGTERM, signal.SIGHUP)
 _PATIENCE_SECONDS = 15.0  # for an editor to start a child session
 # Of a client that is gone, or of its child session.
@@ -288,7 +288,7 @@ class Server:
             for client in self._clients:
                 client.connection.close()
         if self._signal is not None:
-            sys.exit(_SIGNALLED + self._signal)
+            sys.exit(128 + self._signal)
 
     def _end_on_signal(self, number: int, _: FrameType | None) -> None:
         """End, but not by an exception, which an import would swallow."""
@@ -470,9 +470,7 @@ class Server:
             return self._root
         processes = debuggee.live.processes
         for child, status in self.children.ended(processes):
-            child.send(
-                protocol.ExitedEvent(exit_code=status if status >= 0 else _SIGNALLED - status)
-            )
+            child.send(protocol.ExitedEvent(exit_code=exit_code(status)))
             child.send(protocol.TerminatedEvent())
         found = [each for each in processes if each.name == stop.process]
         return self.children.owner(self._root, found[0]) if found else self._root
@@ -499,7 +497,7 @@ class Server:
         self._owner(debuggee, stop)
         client = self._root
         status = stop.status or 0
-        client.send(protocol.ExitedEvent(exit_code=status if status >= 0 else _SIGNALLED - status))
+        client.send(protocol.ExitedEvent(exit_code=exit_code(status)))
         if debuggee.configuration.stop_at_end:
             client.send(
                 protocol.StoppedEvent(

@@ -10,18 +10,16 @@ from contextlib import contextmanager
 from threading import Timer
 from typing import TYPE_CHECKING, Protocol, TextIO
 
-import msgspec
-
 from actiondbg.commands.interpreter.declaration import UNRESTRICTED, Permissions
 from actiondbg.commands.interpreter.settings import Settings
-from actiondbg.commands.render.ir import Block, StopContext
+from actiondbg.commands.render.ir import ShownLines, StopContext
+from actiondbg.commands.render.ir_text.ir_view import IRView
 from actiondbg.commands.render.status import Display
 from actiondbg.commands.render.tables import wrapped
 from actiondbg.commands.render.terminal.output import Redirect, color_allowed, open_redirect
 from actiondbg.commands.render.terminal.progress import ProgressLine
-from actiondbg.commands.render.time_travel import located_text
-from actiondbg.errors import NoSuchUnit, NotStopped, ToolGone, UsageError
-from actiondbg.protocol import Excerpt, Line
+from actiondbg.commands.render.whatif import located_text
+from actiondbg.errors import NotStopped, ToolGone, UsageError
 from actiondbg.session.debug_session import DebugSession
 from actiondbg.support.counts import counted
 
@@ -132,10 +130,11 @@ class Console:
         self.err = err or sys.stderr
         self.settings = Settings(self.live_session, has_tool=live is not None)
         self.displays = DisplayList()
-        self.stop_context = StopContext()
+        self.ir_view = IRView(self)
+        self.stop_context = StopContext(self)
         self.comparison: Comparison | None = None  # of the latest 'whatif'
         self.report_search: Report | None = None  # shows the progress of a bisection
-        self.shown_lines = ShownLines(session, lambda: self.settings.limit("elide"))
+        self.shown_lines = ShownLines(session, self.ir_view)
         self.quitting = False
         self.full_screen = False  # whether the shell reads lines in its full-screen view
         self.terminal_written = False  # by a program that a command ran, behind that view
@@ -154,13 +153,6 @@ class Console:
     def colored(self) -> bool:
         """Whether text written to ``out`` is coloured now."""
         return self._color and self.settings.on("style") and self.out.isatty()
-
-    def paint(self, ir: str) -> str:
-        if not self.colored:
-            return ir
-        from actiondbg.ir.lexer import colorize
-
-        return colorize(ir, self.settings["style"])
 
     def note(self, text: str) -> None:
         """Print a note on stderr, except in JSON mode."""
@@ -184,22 +176,16 @@ class Console:
         return wanted and self.out.isatty() and not self.stop_context.in_pane
 
     @property
+    def to_file(self) -> bool:
+        """Whether output is redirected to a file."""
+        return self.redirected and not self.piped
+
+    @property
     def width(self) -> int | None:
         """The columns of the terminal at which a user is; None without one."""
         if not self.interactive or self.json or self.redirected or not self.out.isatty():
             return None
         return shutil.get_terminal_size().columns
-
-    def elision(self, most: int | None, full: bool) -> int | None:
-        """Return the elements from which on constants are elided; None for no elision.
-
-        Args:
-            most: the value of ``--elide``, or None: then constants are elided on a terminal.
-            full: whether ``--full`` is given.
-        """
-        if most is None and not full and self.width is not None:
-            return self.settings.limit("elide")
-        return most
 
     @contextmanager
     def redirect(self, redirect: Redirect | None) -> Generator[None, None, None]:
@@ -361,56 +347,3 @@ class Console:
         """Raise NotStopped if the tool is not stopped."""
         if self.session.state != "stopped":
             raise NotStopped("The tool is not stopped: start it with 'start' or 'run'.")
-
-
-class ShownLines:
-    """Shows lines around a place; asked for the same place again, those after them.
-
-    Args:
-        elide: returns the limit above which the elements of a constant are elided.
-    """
-
-    def __init__(self, session: DebugSession, elide: Callable[[], int | None]) -> None:
-        self._session = session
-        self._elide = elide
-        self._last: Line | None = None
-        self._asked: object = None
-
-    def show(self, place: str, count: int) -> Block:
-        """Return the lines around a place.
-
-        Args:
-            place: "cursor", or a place of ``Cursor.goto``.
-            count: lines before it and after it.
-
-        Raises:
-            NoSuchUnit: there is no such place, or all lines up to the end have been shown.
-        """
-        cursor = self._session.cursor.get().unit.id
-        stop = self._session.stop
-        asked = (place, cursor, stop.event if stop else None)
-        if asked != self._asked:
-            excerpt = self._around(place, count)
-        elif self._last is None or self._last.id is None:
-            self._asked = None
-            raise NoSuchUnit("All lines have been shown: the next command begins again.")
-        else:
-            excerpt = self._after(self._last, 2 * count)
-        self._asked = asked
-        self._last = excerpt.lines[-1] if excerpt.more_after else None
-        return Block(excerpt, cursor)
-
-    def _around(self, place: str, count: int) -> Excerpt:
-        if place == "cursor":
-            return self._read(None, 0, count, count)
-        with self._session.cursor.at(place):
-            return self._read(None, 0, count, count)
-
-    def _after(self, last: Line, count: int) -> Excerpt:
-        excerpt = self._read(last.id, last.part, 0, count)
-        return msgspec.structs.replace(excerpt, lines=excerpt.lines[1:], current=-1)
-
-    def _read(self, operation: int | None, part: int, before: int, after: int) -> Excerpt:
-        return self._session.ir.excerpt(
-            operation, part=part, before=before, after=after, elide=self._elide()
-        )

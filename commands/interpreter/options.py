@@ -13,7 +13,7 @@ command is first used: to define sixty frozen dataclasses takes 25 ms, before th
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
@@ -326,3 +326,18 @@ def options_from(
             value: object = getattr(namespace, field.name)
             values[field.name] = tuple(value or ()) if field.many else value  # type: ignore
     return options(**values)
+
+
+def option_words(options: Options, without: Collection[str]) -> list[str]:
+    """Return the words of a command line that give the same options, without some fields."""
+    words: list[str] = []
+    for field in fields_of(type(options)):
+        value: Any = getattr(options, field.name)
+        if field.name in without or value == field.default:
+            continue
+        if field.takes_value:
+            for each in value if field.many else (value,):
+                words += [field.option, str(each)]
+        elif field.kind == "flag" and not field.many:  # else its option adds the value
+            words.append(field.option)
+    return words

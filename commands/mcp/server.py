@@ -19,11 +19,12 @@ from mcp.shared.exceptions import MCPError
 from actiondbg import __version__
 from actiondbg.commands.interpreter.error_text import as_reported, message_of
 from actiondbg.commands.mcp.answers import Answer
-from actiondbg.commands.mcp.clients import Client, Sessions
+from actiondbg.commands.mcp.client import Client
 from actiondbg.commands.mcp.declaration import schema_of
 from actiondbg.commands.mcp.prompts import INSTRUCTIONS, PROMPTS
 from actiondbg.commands.mcp.tools import TOOLS, MoreArguments
 from actiondbg.commands.mcp.worker import Progress
+from actiondbg.commands.mcp.worker_pool import WorkerPool
 from actiondbg.errors import ActiondbgError, UsageError
 
 Context = ServerRequestContext[Any]
@@ -39,16 +40,16 @@ class DebugServer:
     """The handlers of the SDK's server.
 
     Args:
-        sessions: the workers.
+        workers: of all clients.
         idle_seconds: the time after which an unused session is ended, as the end of a client of
             HTTP may not be seen; None for never.
     """
 
-    def __init__(self, sessions: Sessions, idle_seconds: float | None) -> None:
-        self._sessions = sessions
+    def __init__(self, workers: WorkerPool, idle_seconds: float | None) -> None:
+        self._workers = workers
         self._idle_seconds = idle_seconds
         # Of standard input, and of clients of HTTP whose protocol has no sessions any more.
-        self._shared = Client(sessions)
+        self._shared = Client(workers)
         self._clients = {self._shared}
 
     def build(self) -> Server[Any]:
@@ -77,7 +78,7 @@ class DebugServer:
             await asyncio.shield(self.close())
 
     async def close(self) -> None:
-        await self._sessions.close()
+        await self._workers.close()
 
     async def _end_unused(self) -> None:
         while self._idle_seconds is not None:
@@ -91,7 +92,7 @@ class DebugServer:
         if connection.session_id is None:
             return self._shared
         if _CLIENT not in connection.state:
-            client = connection.state[_CLIENT] = Client(self._sessions)
+            client = connection.state[_CLIENT] = Client(self._workers)
             self._clients.add(client)
             connection.exit_stack.callback(self._clients.discard, client)
             connection.exit_stack.push_async_callback(client.close)
@@ -175,7 +176,7 @@ class DebugServer:
 
     def _recordings(self) -> list[str]:
         paths = glob.iglob(
-            "**/*.adbrec", root_dir=self._sessions.restrictions.directory, recursive=True
+            "**/*.adbrec", root_dir=self._workers.restrictions.directory, recursive=True
         )
         return sorted(path for path, _ in zip(paths, range(_MOST_RECORDINGS), strict=False))
 

@@ -9,12 +9,13 @@ import os
 import shlex
 import shutil
 from collections.abc import Callable, Generator
+from functools import partial
 from typing import TYPE_CHECKING, TextIO
 
 import msgspec
 
 from actiondbg.commands.render.actions import describe
-from actiondbg.commands.render.history import paint_line
+from actiondbg.commands.render.ir_text.diff_text import unified_line
 from actiondbg.commands.render.outcomes import outcome_lines, result_words
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.tables import fitted
@@ -119,7 +120,7 @@ def _reproducer_lines(result: Result) -> list[str]:
 
 def bisected_text(context: RenderContext, shown: Bisected) -> str:
     screen = None if context.width is None else shutil.get_terminal_size()
-    return bisection_text(shown.result, lambda line: paint_line(context, line), screen)
+    return bisection_text(shown.result, partial(unified_line, context.ir_view), screen)
 
 
 RENDERERS = (renders(Bisected, bisected_text, lambda shown: shown.result.as_json(), fits=True),)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from actiondbg.lineage.questions.matrix import Matrix, Orphan
     from actiondbg.lineage.questions.parting import Parting
     from actiondbg.lineage.stage import Operation
+
+Fit = Callable[[str, int], str]
 
 _VERBS = {"forward": "became", "back": "came from", "related": "shares its source with"}
 _WHY = {
@@ -63,13 +66,20 @@ class PictureWritten(msgspec.Struct):
 
 
 def answer_text(context: RenderContext, found: TrackAnswer) -> str:
-    return "\n".join(answer_lines(found, context.width, colored=context.colored))
+    fit = partial(context.ir_view.fit, cut=shortened)
+    return "\n".join(answer_lines(found, context.width, colored=context.colored, fit=fit))
 
 
-def answer_lines(found: TrackAnswer, width: int | None = None, *, colored: bool) -> Iterator[str]:
-    """Yield the operations in lines, then those that they became or came from."""
+def answer_lines(
+    found: TrackAnswer, width: int | None = None, *, colored: bool, fit: Fit = shortened
+) -> Iterator[str]:
+    """Yield the operations in lines, then those that they became or came from.
+
+    Args:
+        fit: cuts the text of an operation to a room.
+    """
     for one in found.of:
-        yield _operation_line(one, found.recorded, width)
+        yield _operation_line(one, found.recorded, width, fit)
     verb, count = _VERBS[found.direction], len(found.operations)
     if not count:
         yield f"  {verb} nothing in {stage_title(found.stage)}{_why(found.losses)}"
@@ -78,17 +88,17 @@ def answer_lines(found: TrackAnswer, width: int | None = None, *, colored: bool)
     by = _on_trust(found.operations) if found.recorded else f", by {_evidence(found.operations)}"
     yield f"  {verb} {noun} of {stage_title(found.stage)}{by}:"
     for trace in found.operations:
-        yield f"  {_operation_line(trace.operation, found.recorded, width)}"
+        yield f"  {_operation_line(trace.operation, found.recorded, width, fit)}"
         for line in _ways(trace) if found.recorded else ():
             text = f"    {shortened(line, width and width - 4)}"
             yield f"{_DIM}{text}{_OFF}" if colored else text
 
 
-def _operation_line(one: AnsweredOperation, has_id: bool, width: int | None) -> str:
+def _operation_line(one: AnsweredOperation, has_id: bool, width: int | None, fit: Fit) -> str:
     id = f"@{one.node} " if has_id else ""
     is_moment = one.stage.startswith("after ")
     head = f"{id}line {one.line} {one.stage}: " if is_moment else f"{id}{one.stage}:{one.line}: "
-    return head + shortened(one.text, _MOST if width is None else width - len(head) - 2)
+    return head + fit(one.text, _MOST if width is None else width - len(head) - 2)
 
 
 def _evidence(traces: Sequence[AnsweredTrace]) -> str:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from actiondbg.commands.render.history import diff_object, unified_lines
+from actiondbg.commands.render.ir import diff_object
+from actiondbg.commands.render.ir_text.diff_text import unified_lines
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.tables import fitted
 from actiondbg.commands.render.units import operation
@@ -87,7 +88,7 @@ def cycle_text(context: RenderContext, shown: CycleShown) -> str:
     lines = fitted("\n".join(lines), context.width).split("\n")
     for each in cycle.diffs:
         if not each.is_empty:
-            lines += ["", *unified_lines(context, each, 3)]
+            lines += ["", *unified_lines(context.ir_view, each, 3)]
     return "\n".join(lines)
 
 

@@ -6,10 +6,10 @@ from actiondbg.commands.render import (
     actions,
     bisection,
     breakpoints,
-    history,
     ir,
     lineage,
     outcomes,
+    past,
     patterns,
     status,
     stop,
@@ -23,7 +23,7 @@ from actiondbg.commands.render.renderer import RenderContext, Renderer
 from actiondbg.commands.render.terminal.output import Redirect
 
 _TOPICS = (
-    *(actions, bisection, breakpoints, history, ir, legalization, lineage, outcomes),
+    *(actions, bisection, breakpoints, ir, legalization, lineage, outcomes, past),
     *(patterns, status, stop, time_travel, units, validation, whatif),
 )
 _RENDERERS = {each.kind: each for topic in _TOPICS for each in topic.RENDERERS}

@@ -7,71 +7,38 @@ from typing import TYPE_CHECKING, Protocol, TextIO, TypeVar, cast
 
 import msgspec
 
+from actiondbg.commands.render.ir_text.ir_view import IRView, Screen
 from actiondbg.commands.render.tables import fitted
-from actiondbg.commands.render.terminal.output import Redirect, fills_screen, paged, styled
+from actiondbg.commands.render.terminal.output import Redirect, fills_screen, paged
 
 if TYPE_CHECKING:
     from actiondbg.process.stop import Stop
-    from actiondbg.session.debug_session import DebugSession
 
 ResultT = TypeVar("ResultT")
-
-
-class Preferences(Protocol):
-    """The settings of the shell; see ``interpreter.settings.Settings``."""
-
-    def __getitem__(self, name: str) -> str: ...
-    def on(self, name: str) -> bool: ...
-    def limit(self, name: str) -> int | None: ...
-
-
-class Aliases(Protocol):
-    """Short names of long attributes; see ``ShortNames`` in ``render.ir``."""
-
-    def shorten(self, text: str) -> str: ...
-    def new_in(self, text: str) -> list[tuple[str, str]]: ...
 
 
 class StopLines(Protocol):
     """The lines of IR at a stop, or after a move; see ``StopContext`` in ``render.ir``."""
 
-    def text(self, context: RenderContext, stop: Stop) -> list[str]: ...
-    def around_cursor(self, context: RenderContext) -> list[str] | None: ...
+    def text(self, stop: Stop) -> list[str]: ...
+    def around_cursor(self) -> list[str] | None: ...
     def new_hint(self, hint: str) -> list[str]: ...
-    @property
-    def aliases(self) -> Aliases: ...
 
 
-class RenderContext(Protocol):
+class RenderContext(Screen, Protocol):
     """The output, settings and session for rendering a result; see ``interpreter.console.Console``.
 
-    The width is that of the terminal at which a user is; None without one.
+    IR is shown by ``ir_view`` only.
     """
 
     @property
     def out(self) -> TextIO: ...
     @property
-    def session(self) -> DebugSession: ...
-    @property
-    def settings(self) -> Preferences: ...
+    def ir_view(self) -> IRView: ...
     @property
     def stop_context(self) -> StopLines: ...
     @property
-    def colored(self) -> bool: ...
-    @property
     def pages(self) -> bool: ...
-    @property
-    def width(self) -> int | None: ...
-    @property
-    def redirected(self) -> bool: ...
-    @property
-    def piped(self) -> bool: ...
-    def paint(self, ir: str) -> str: ...
-
-
-def emphasize(context: RenderContext, text: str, style: str) -> str:
-    """Return a text with an escape sequence for its style, if the output is coloured."""
-    return styled(text, style) if context.colored else text
 
 
 class Renderer(msgspec.Struct, frozen=True):

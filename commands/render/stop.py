@@ -9,9 +9,9 @@ import msgspec
 from actiondbg.analysis.pipeline import is_adaptor
 from actiondbg.commands.render.actions import describe, place_of
 from actiondbg.commands.render.outcomes import change_line, outcome_lines, result_words
-from actiondbg.commands.render.renderer import RenderContext, emphasize, renders
+from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.tables import wrapped
-from actiondbg.commands.render.terminal.output import BOLD, GREEN, RED, YELLOW, styled
+from actiondbg.commands.render.terminal.output import BOLD, GREEN, RED, YELLOW, emphasize
 from actiondbg.commands.render.units import operation
 from actiondbg.errors import ActiondbgError, NoSuchUnit
 from actiondbg.process.stop import CrashCause, Stop, function_name, parse_crash
@@ -42,7 +42,7 @@ def source_text(context: RenderContext, source: SourceLines) -> str:
     for number, text in enumerate(source.lines, source.first):
         mark = "-->" if number == source.line else "   "
         row = f"{mark} {number:>{width}}  {text}".rstrip()
-        rows.append(styled(row, BOLD) if context.colored and number == source.line else row)
+        rows.append(emphasize(context, row, BOLD) if number == source.line else row)
     return "\n".join([f"{source.file}:", *rows])
 
 
@@ -75,8 +75,8 @@ def stop_text(context: RenderContext, stop: Stop) -> str:
             lines = [row for line in lines for row in wrapped(line, context.width)]
         return "\n".join(lines)
     excerpt: list[str] | None = None  # where a stop shows its operation only
-    if context.width is not None and context.settings["context"] != "0":
-        excerpt = context.stop_context.text(context, stop)
+    if context.ir_view.context:
+        excerpt = context.stop_context.text(stop)
     lines = [_head(context, stop), *program_line(stop.location), *_message_lines(stop)]
     if stop.outcome is not None:
         lines += [f"  {line}" for line in outcome_lines(stop.outcome, stop.tag)]
@@ -256,9 +256,8 @@ def _cursor_lines(stop: Stop) -> list[str]:
 
 def _operation_line(context: RenderContext, stop: Stop) -> str:
     """Return the operation of the cursor as one line, without its regions."""
-    elide = context.settings.limit("elide")
     try:
-        excerpt = context.session.ir.excerpt(before=0, after=0, elide=elide)
+        excerpt = context.ir_view.excerpt(before=0, after=0)
         line = excerpt.lines[excerpt.current]
         text = line.text
         if stop.cursor is not None and line.id not in (stop.cursor.id, None):
@@ -268,7 +267,7 @@ def _operation_line(context: RenderContext, stop: Stop) -> str:
     first, newline, _ = text.partition("\n")
     if first.endswith("{"):
         first += "...}"
-    return "  " + context.paint(first) + (" ..." if newline else "")
+    return "  " + context.ir_view.shown(first) + (" ..." if newline else "")
 
 
 # --- reproducers ----------------------------------------------------------------

@@ -63,7 +63,7 @@ def unit_text(context: RenderContext, unit: Unit) -> str:
         return f"{lines[0]}{place}"
     state = "" if unit.state == "alive" else f", {unit.state}"
     dots = " ..." if len(lines) > 1 else ""
-    return f"{unit.kind}{number}{state}: {context.paint(lines[0])}{dots}{place}"
+    return f"{unit.kind}{number}{state}: {context.ir_view.shown(lines[0])}{dots}{place}"
 
 
 def units_text(context: RenderContext, units: Units) -> str:
@@ -90,7 +90,7 @@ def _place_object(shown: CursorPlace) -> object:
 
 
 def cursor_text(context: RenderContext, cursor: Cursor) -> str:
-    lines = context.stop_context.around_cursor(context)
+    lines = context.stop_context.around_cursor()
     if lines is None:
         return fitted(unit_text(context, cursor.unit), context.width)
     unit = cursor.unit

@@ -18,9 +18,8 @@ from actiondbg.commands.interpreter.options import (
     positional,
     rest,
 )
-from actiondbg.commands.render.actions import Backtrace
+from actiondbg.commands.render.actions import Backtrace, start_text
 from actiondbg.commands.render.ir import Block, Counted
-from actiondbg.commands.render.time_travel import start_text
 from actiondbg.commands.render.units import Units
 from actiondbg.errors import NoSuchUnit, NotStopped, UnitErased, UsageError
 from actiondbg.session.inspection.native_debugger import Debugger, NativeRun
@@ -162,29 +161,16 @@ def print_(console: Console, options: PrintOptions) -> PrintedText:
     """Print the IR of the cursor, the action, the function, the module or a place; --> marks the
     cursor, except in a file.
     """
-    elide = console.elision(options.elide, options.full)
-
-    def print_what(what: What) -> PrintedText:
-        return print_ir(
-            console,
-            what,
-            plain=options.plain,
-            generic=options.generic,
-            locations=options.locations,
-            skip_regions=options.skip_regions,
-            elide=elide,
-        )
-
     what: What | None = next((each for each in _WHATS if each.startswith(options.what)), None)
     if what is not None:
-        return print_what(what)
+        return _printed(console, what, options)
     if not re.match(r"[%@\d]|.+:\d", options.what):
         raise UsageError(
             f"There is no IR {options.what!r} to print: give {', '.join(_WHATS)}, %NAME, @ID, "
             "@SYMBOL, FILE:LINE or LINE."
         )
     with console.session.cursor.at(place_of(console, options.what)):
-        return print_what("cursor")
+        return _printed(console, "cursor", options)
 
 
 class AroundOptions(Options):
@@ -250,27 +236,18 @@ def place_of(console: Console, text: str) -> str:
     return f"{files[0]}:{text}"
 
 
-def print_ir(
-    console: Console,
-    what: What,
-    *,
-    plain: bool = False,
-    generic: bool = False,
-    locations: bool = False,
-    skip_regions: bool = False,
-    elide: int | None = None,
-) -> PrintedText:
-    """Print IR; mark the cursor in text output, and note a fallback to the generic form."""
-    printed = console.session.ir.print(
+def _printed(console: Console, what: What, options: PrintOptions) -> PrintedText:
+    """Print IR, and note a fallback to the generic form."""
+    printed = console.ir_view.print(
         what,
-        mark=not (plain or console.json or (console.redirected and not console.piped)),
-        printer_names=console.redirected and not console.piped,
-        generic=generic,
-        locations=locations,
-        skip_regions=skip_regions,
-        elide=elide,
+        mark=not (options.plain or console.json),
+        generic=options.generic,
+        locations=options.locations,
+        skip_regions=options.skip_regions,
+        elide=options.elide,
+        full=options.full,
     )
-    if printed.generic and not generic:
+    if printed.generic and not options.generic:
         console.note("The IR is invalid here: printed in generic form.")
     return printed
 
@@ -304,7 +281,7 @@ def select_id(console: Console, options: SelectIdOptions) -> Cursor:
 @CURSOR.command("cursor-print", shows_ir=True, reads=True)
 def cursor_print(console: Console, _: NoOptions) -> PrintedText:
     """Print the IR unit at the cursor."""
-    return print_ir(console, "cursor")
+    return _printed(console, "cursor", PrintOptions(full=True))
 
 
 @CURSOR.command("cursor-parent", needs_tool=_WALKS)

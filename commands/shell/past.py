@@ -13,9 +13,10 @@ from actiondbg.breakpoints.spec import parse_spec
 from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.declaration import Topic
 from actiondbg.commands.interpreter.options import Options, flag, option, positional, rest
-from actiondbg.commands.render.history import AttemptsShown, DiffShown
+from actiondbg.commands.render.ir import DiffShown
 from actiondbg.commands.render.legalization.explanation_text import ExplanationShown
 from actiondbg.commands.render.lineage import PictureWritten
+from actiondbg.commands.render.past import AttemptsShown
 from actiondbg.commands.render.validation import ActionJudged
 from actiondbg.commands.shell.ir import place_of
 from actiondbg.errors import NotRecorded, UsageError
@@ -59,9 +60,7 @@ def diff(console: Console, options: DiffOptions) -> DiffShown:
         raise UsageError("--unified and --side-by-side exclude each other: give one of them.")
     with console.progress.shown():
         found = console.session.past.diff(options.ordinal, module=options.module)
-    elide = console.elision(options.elide, options.full)
-    if elide is not None and not found.is_empty:
-        found = found.elided(elide)
+    found = console.ir_view.elided(found, options.elide, full=options.full)
     return DiffShown(found, options.side_by_side, options.context)
 
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Literal
 
 from actiondbg.commands.interpreter import completers
 from actiondbg.commands.interpreter.declaration import Topic
-from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import NoOptions, Options, positional, rest
 from actiondbg.commands.render.status import Alias, Aliases, Text
 from actiondbg.errors import ActiondbgError, UsageError
+from actiondbg.support.output_file import writing
 from actiondbg.support.user_directories import config_directory, home_directory
 
 if TYPE_CHECKING:

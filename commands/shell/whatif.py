@@ -21,9 +21,15 @@ from actiondbg.commands.interpreter.options import (
     rest,
 )
 from actiondbg.commands.interpreter.oracle_options import OracleOptions, optional_oracle
-from actiondbg.commands.render.history import DiffShown
+from actiondbg.commands.render.ir import DiffShown
 from actiondbg.commands.render.status import Text
-from actiondbg.commands.render.whatif import ApplicableShown, ComparisonShown, PatternsShown
+from actiondbg.commands.render.whatif import (
+    ApplicableShown,
+    ComparisonShown,
+    EditsShown,
+    PatternsShown,
+    located_text,
+)
 from actiondbg.errors import EditRefused, UsageError
 from actiondbg.support.counts import counted
 from actiondbg.support.executables import which
@@ -32,7 +38,6 @@ from actiondbg.support.scratch_directory import scratch_directory
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console
     from actiondbg.commands.render.terminal.progress import ProgressLine
-    from actiondbg.commands.render.time_travel import EditsShown
     from actiondbg.process.stop import Stop
     from actiondbg.session.edits.edits import EditableText, Edition, Edits, What
     from actiondbg.session.session import Session
@@ -177,8 +182,6 @@ def undo_edit(console: Console, _: NoOptions) -> Stop:
 @WHATIF.command("info edits", needs_tool=_EDITS, reads=True)
 def info_edits(console: Console, _: NoOptions) -> EditsShown:
     """List the edits of this timeline."""
-    from actiondbg.commands.render.time_travel import EditsShown
-
     return EditsShown(console.live_session().edits.all())
 
 
@@ -196,8 +199,6 @@ def save_edits(console: Console, options: EditFileOptions) -> Text:
 @WHATIF.command("load edits", example="load edits my.edits", needs_tool=_EDITS)
 def load_edits(console: Console, options: EditFileOptions) -> Text:
     """Apply the edits of a file written by 'save edits', in this run and in later ones."""
-    from actiondbg.commands.render.time_travel import located_text
-
     count = console.live_session().edits.load(options.file)
     head = f"Loaded {counted(count, 'edit')} from {options.file}."
     located = console.live_session().edits.report_located()

@@ -22,7 +22,7 @@ from actiondbg.recording.recorded_text import (
     compare,
     without_regions,
 )
-from actiondbg.recording.session.columns import IRColumns
+from actiondbg.recording.session.table_columns import IRColumns
 from actiondbg.recording.tables.snapshots import IRText
 
 if TYPE_CHECKING:

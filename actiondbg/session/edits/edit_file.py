@@ -15,7 +15,7 @@ from actiondbg.errors import EditRefused, UsageError
 from actiondbg.process.branches import Edited
 from actiondbg.process.stop import Side
 from actiondbg.session.occurrences import SavedAction
-from actiondbg.support.atomic_write import write_whole, written_for_user
+from actiondbg.support.output_file import write_file
 
 _HEAD = "# actiondbg edits 2"
 _HEADS = ("# actiondbg edits 1", _HEAD)  # 1 had no ``nth``
@@ -62,8 +62,7 @@ def write_edits(
         )
         lines.append(_MARK + msgspec.json.encode(saved).decode())
         lines += one.patch
-    with written_for_user("The edits", path):
-        write_whole(path, ("\n".join(lines) + "\n").encode())
+    write_file(path, ("\n".join(lines) + "\n").encode(), "The edits")
 
 
 def read_edits(path: str | os.PathLike[str]) -> list[tuple[SavedEdit, list[str]]]:

@@ -17,7 +17,8 @@ from actiondbg.analysis.pipeline import is_adaptor
 from actiondbg.errors import FileNotWritten, UsageError
 from actiondbg.ir.printed import PrintedText
 from actiondbg.protocol.tags import PASS_TAG
-from actiondbg.support.atomic_write import create_free, numbered, open_whole, written_for_user
+from actiondbg.support.atomic_write import create_free, numbered, open_whole
+from actiondbg.support.output_file import writing
 
 # Options that the tool may need to read its own IR.
 _KEPT = (
@@ -61,7 +62,7 @@ def write_reproducer(
     Source: mlir/lib/Pass/PassCrashRecovery.cpp; the resource is read by --run-reproducer.
     """
     path = Path(os.path.abspath(path))
-    with written_for_user("The reproducer", path), open_whole(path) as file:
+    with writing(path, "The reproducer"), open_whole(path) as file:
         printed.copy_to(file)
         file.write(_resource(pipeline).encode(errors="surrogateescape"))
     command: list[str] = []

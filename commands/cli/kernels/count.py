@@ -10,9 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from actiondbg.commands.cli.child_process import exit_code
 from actiondbg.commands.cli.line_parser import LineParser, subcommand
-from actiondbg.commands.interpreter.error_text import write_file, writing
 from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.interpreter.values import bucket_count, index, milliseconds, positive_number
 from actiondbg.commands.render.terminal.output import print_notice
@@ -21,7 +19,8 @@ from actiondbg.recording.errors import need_packages
 from actiondbg.statistics.event_probe import choose_available, try_event
 from actiondbg.statistics.events import DEFAULT, Event, listed_events
 from actiondbg.support.globs import check_glob
-from actiondbg.support.interrupts import signal_name
+from actiondbg.support.interrupts import exit_code, signal_name
+from actiondbg.support.output_file import write_file, writing
 from actiondbg.support.scratch_directory import scratch_directory
 
 if TYPE_CHECKING:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import msgspec
 
-from actiondbg.commands.dap.documents import IRDocument, Mark, ShownIR
 from actiondbg.commands.dap.handlers import request
+from actiondbg.commands.dap.ir_documents import DocumentLines, IRDocument, Mark
 from actiondbg.commands.dap.protocol import Arguments, Body, Source, SourceArgument
 from actiondbg.commands.dap.server import Client
 
 
-def ir_source(client: Client, shown: ShownIR) -> Source:
+def ir_source(client: Client, shown: DocumentLines) -> Source:
     number = client.debuggee.documents.keep(shown)
     path = client.debuggee.configuration.ir_document
     return Source(
@@ -21,7 +21,7 @@ def ir_source(client: Client, shown: ShownIR) -> Source:
     )
 
 
-def _name(client: Client, shown: ShownIR) -> str:
+def _name(client: Client, shown: DocumentLines) -> str:
     stop = client.debuggee.stop
     place = f" {stop.when} #{stop.ordinal}" if stop is not None and stop.ordinal else ""
     return f"IR{place} in @{shown.excerpt.function or 'module'}.mlir"

@@ -8,8 +8,8 @@ import msgspec
 
 from actiondbg.commands.dap import protocol
 from actiondbg.commands.dap.debuggee import place_of, thread_number
-from actiondbg.commands.dap.documents import ShownIR
 from actiondbg.commands.dap.handlers import provide, request
+from actiondbg.commands.dap.ir_documents import DocumentLines
 from actiondbg.commands.dap.protocol import Arguments, Body, NoArguments
 from actiondbg.commands.dap.requests.documents import ir_source
 from actiondbg.commands.dap.server import Client
@@ -79,7 +79,7 @@ def stack_trace(client: Client, arguments: StackTraceArguments) -> StackTraceRes
     )
 
 
-def _ir_of(client: Client, frames: list[Frame]) -> tuple[ShownIR, protocol.Source] | None:
+def _ir_of(client: Client, frames: list[Frame]) -> tuple[DocumentLines, protocol.Source] | None:
     """Return the document of the IR, where a frame needs it."""
     selected = client.debuggee.session.stack.selected
     if client.debuggee.configuration.show == "input" and not any(
@@ -94,7 +94,7 @@ def _ir_of(client: Client, frames: list[Frame]) -> tuple[ShownIR, protocol.Sourc
 
 
 def _frame(
-    client: Client, frame: Frame, shown: tuple[ShownIR, protocol.Source] | None
+    client: Client, frame: Frame, shown: tuple[DocumentLines, protocol.Source] | None
 ) -> protocol.StackFrame:
     handle = FrameHandle(frame.index, frame.ordinal)
     made = protocol.StackFrame(

@@ -15,10 +15,10 @@ from actiondbg.analysis.legalization.explanation import (
     said_lines,
     short_name,
 )
-from actiondbg.commands.render.renderer import RenderContext, emphasize, renders
+from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.stop import culprit_words
 from actiondbg.commands.render.tables import wrapped
-from actiondbg.commands.render.terminal.output import BOLD, DIM, GREEN, RED, YELLOW
+from actiondbg.commands.render.terminal.output import BOLD, DIM, GREEN, RED, YELLOW, emphasize
 from actiondbg.commands.render.units import operation
 from actiondbg.protocol.legalizations import CastUnresolved
 from actiondbg.support.counts import counted, shortened
@@ -158,7 +158,7 @@ class _Text:
         lines = [headline(found)]
         unit = None if found.other is None else found.other.unit
         if unit is not None and unit.text is not None:
-            lines.append(f"  {self._context.paint(_one_line(unit.text, self._context.width, ''))}")
+            lines.append(f"  {self._one_line(unit.text, '')}")
         for group in found.groups()[:_MOST_LEFT]:
             lines += self._group(group, ())
         return [*lines, emphasize(self._context, _hint(found), DIM)]
@@ -195,7 +195,7 @@ class _Text:
     def _legalization(self, one: Legalization, cause: Cause, depth: int) -> Iterator[str]:
         indent = "  " * depth
         if one.text is not None:
-            yield f"{indent}{self._context.paint(_one_line(one.text, self._context.width, indent))}"
+            yield f"{indent}{self._one_line(one.text, indent)}"
         else:
             yield f"{indent}{operation(one.id, one.op)}"
         if one.legality is not None:
@@ -294,6 +294,12 @@ class _Text:
         yield from self._legalization(first, group.cause, 1)
 
     # --- helpers ---
+
+    def _one_line(self, text: str, indent: str) -> str:
+        """Return an operation in one line, in which the types, behind it, are kept if they fit."""
+        width = self._context.width
+        room = None if width is None else width - len(indent)
+        return self._context.ir_view.shown(" ".join(text.split()), room, _cut_before_types)
 
     def _hints(self, found: Explanation) -> list[str]:
         hints: list[str] = []
@@ -440,12 +446,9 @@ def _note(text: str, location: str | None) -> str:
     return f"{location}: {text}" if location else text
 
 
-def _one_line(text: str, width: int | None, indent: str) -> str:
-    """Return an operation in one line, in which the types, behind it, are kept if they fit."""
-    line = " ".join(text.split())
-    room = width and width - len(indent)
+def _cut_before_types(line: str, room: int) -> str:
     head, colon, types = line.rpartition(" : ")
-    if not room or not colon or 4 * len(types) > 3 * room:
+    if not colon or 4 * len(types) > 3 * room:
         return shortened(line, room)
     return f"{shortened(head, room - len(types) - len(colon))}{colon}{types}"
 

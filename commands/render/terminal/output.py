@@ -11,7 +11,7 @@ import subprocess
 import sys
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
-from typing import Any, NamedTuple, TextIO, cast
+from typing import Any, NamedTuple, Protocol, TextIO, cast
 
 from actiondbg.commands.render.tables import fitted
 from actiondbg.errors import UsageError
@@ -26,6 +26,18 @@ RED, GREEN, YELLOW = "31", "32", "33"
 
 def styled(text: str, style: str) -> str:
     return f"\x1b[{style}m{text}\x1b[0m" if text else text
+
+
+class Output(Protocol):
+    """Where text goes, which may show colours."""
+
+    @property
+    def colored(self) -> bool: ...
+
+
+def emphasize(output: Output, text: str, style: str) -> str:
+    """Return a text with an escape sequence for its style, if the output is coloured."""
+    return styled(text, style) if output.colored else text
 
 
 class Redirect(NamedTuple):

@@ -18,9 +18,9 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 
 from actiondbg.commands.cli import mcp
-from actiondbg.commands.mcp.clients import Sessions
 from actiondbg.commands.mcp.restrictions import Restrictions
 from actiondbg.commands.mcp.server import DebugServer
+from actiondbg.commands.mcp.worker_pool import WorkerPool
 from tests.paths import COMMAND
 
 Transport = Literal["memory", "stdio", "http", "http-legacy"]
@@ -127,7 +127,7 @@ async def connected(transport: Transport, directory: Path, *words: str) -> Async
     if transport == "memory":
         options = mcp.run.build_parser().read_intermixed(list(words))
         restrictions = Restrictions.of(directory, options.tools, options.allow)
-        server = DebugServer(Sessions(restrictions, options.sessions), None)
+        server = DebugServer(WorkerPool(restrictions, options.sessions), None)
         async with Client(server.build()) as client:
             yield Talk(client)
         return

@@ -8,8 +8,8 @@ import pytest
 
 from actiondbg.commands.dap.breakpoint_groups import Wanted
 from actiondbg.commands.dap.debuggee import AttachRequestArguments, LaunchRequestArguments
+from actiondbg.commands.dap.docs_table import requests_table
 from actiondbg.commands.dap.protocol import BrokenMessage, framed, read_message
-from actiondbg.commands.dap.tables import requests_table
 from tests.paths import ROOT
 
 _PAGE = (ROOT / "docs" / "dap.md").read_text()

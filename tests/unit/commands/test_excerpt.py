@@ -6,29 +6,32 @@ import re
 
 import pytest
 
-from actiondbg.commands.render.ir import (
-    ExcerptStyle,
-    MarkedLine,
-    ShortNames,
-    compare,
-    compare_words,
-    lines_text,
-    names_text,
-)
+from actiondbg.commands.render.ir_text.ir_view import IRView
+from actiondbg.commands.render.ir_text.lines import lines_text, names_text
+from actiondbg.commands.render.ir_text.marks import MarkedLine, compare, compare_words
+from actiondbg.commands.render.ir_text.short_names import ShortNames
 from actiondbg.ir.printed import without_inner_regions
 from actiondbg.protocol import Line
+from tests.fakes.session.driver import Driver
 
 
 def line(id: int, text: str, depth: int = 1, part: int = 0) -> Line:
     return Line(kind="part" if part else "operation", id=id, part=part, depth=depth, text=text)
 
 
-def paint(text: str) -> str:
-    return f"<{text}>"
+class ColoredView(IRView):
+    """A view on a terminal, with brackets instead of the colours of IR."""
+
+    @property
+    def colored(self) -> bool:
+        return True
+
+    def paint(self, text: str) -> str:
+        return f"<{text}>"
 
 
-def style(width: int = 60, colored: bool = False) -> ExcerptStyle:
-    return ExcerptStyle(width, colored, paint, ShortNames())
+def view(width: int = 60, kind: type[IRView] = IRView) -> IRView:
+    return kind(Driver().console).in_columns(width)
 
 
 BEFORE = [line(2, "%0 = a"), line(3, "%1 = b %0"), line(4, "use %1"), line(5, "end")]
@@ -53,14 +56,14 @@ def test_lines_that_leave_the_window_are_not_erased() -> None:
 
 def test_each_line_has_its_id_and_the_current_one_an_arrow() -> None:
     lines = [line(2, "scf.for {"), line(13, "x", 2), line(2, "}", 1, part=1)]
-    texts = lines_text([MarkedLine(each) for each in lines], lines[1], style())
+    texts = lines_text(view(), [MarkedLine(each) for each in lines], lines[1])
     assert texts == ["      @2 scf.for {", "-->  @13   x", "         }"]
 
 
 @pytest.mark.parametrize("width", [40, 50, 60, 100])
 def test_lines_are_cut_between_words(width: int) -> None:
     text = "%0 = arith.addi %some_operand, %another_operand : tensor<64x64xi32>"
-    (shown,) = lines_text([MarkedLine(line(2, text))], None, style(width))
+    (shown,) = lines_text(view(width), [MarkedLine(line(2, text))], None)
     assert len(shown) <= width
     assert (shown.endswith("…")) == (width < len(text) + 9)
     kept = shown.removesuffix("…").split()[1:]
@@ -69,10 +72,10 @@ def test_lines_are_cut_between_words(width: int) -> None:
 
 def test_changed_words_stand_out() -> None:
     changed = MarkedLine(line(4, "use %2 : i32"), "~", "use %1 : i32")
-    (shown,) = lines_text([changed], None, style(colored=True))
+    (shown,) = lines_text(view(kind=ColoredView), [changed], None)
     assert "\x1b[1;33m%2\x1b[0m" in shown and "<use >" in shown and "< : i32>" in shown
-    assert "\x1b[32m" in lines_text([MarkedLine(BEFORE[0], "+")], None, style(colored=True))[0]
-    assert "\x1b[31m" in lines_text([MarkedLine(BEFORE[0], "-")], None, style(colored=True))[0]
+    assert "\x1b[32m" in lines_text(view(kind=ColoredView), [MarkedLine(BEFORE[0], "+")], None)[0]
+    assert "\x1b[31m" in lines_text(view(kind=ColoredView), [MarkedLine(BEFORE[0], "-")], None)[0]
 
 
 def test_words_that_differ_are_found_on_both_sides() -> None:
@@ -122,14 +125,14 @@ def test_a_name_is_explained_once() -> None:
         MarkedLine(line(3, f"%1 = b : tensor<4xf16, {other}>, tensor<4xf16, {BLOCKED}>")),
         MarkedLine(line(4, "%2 = c")),
     ]
-    shown = style(50)
-    assert names_text(lines[1:2], shown) == [
+    shown = view(50)
+    assert names_text(shown, lines[1:2]) == [
         "     #blocked = #ttg.blocked<{sizePerThread = [2,",
         "       2], order = [1, 0]}>",
         "     #blocked1 = #ttg.blocked<{sizePerThread = [1,",
         "       8], order = [1, 0]}>",
     ]
-    assert names_text(lines, shown) == []
+    assert names_text(shown, lines) == []
 
 
 def test_regions_of_inner_operations_are_left_out() -> None:

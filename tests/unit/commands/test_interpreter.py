@@ -332,9 +332,9 @@ def test_pipe_that_ends_early_is_no_error(stopped: Driver) -> None:
     assert stopped.interpreter.failure is None
 
 
-def test_ir_writer_joins_chunks_of_lines() -> None:
+def test_ir_writer_joins_chunks_of_lines(driver: Driver) -> None:
     out = io.StringIO()
-    writer = IRWriter(out, (2, 3), None)
+    writer = IRWriter(out, (2, 3), driver.console.ir_view)
     long_line = "x" * 3_000_000  # more than the writer buffers
     for piece in ("a\nb", "\nc\n", long_line, "\nd"):
         writer.write(piece)

@@ -22,6 +22,7 @@ from actiondbg.commands.interpreter.options import (
     fields_of,
     flag,
     option,
+    option_words,
     options_from,
     positional,
 )
@@ -59,6 +60,15 @@ def _parse(*words: str) -> Example:
     parser = argparse.ArgumentParser(exit_on_error=False)
     add_fields(parser, fields_of(Example))
     return options_from(Example, parser.parse_args(words))
+
+
+def test_words_of_options_give_the_same_options() -> None:
+    words = ["-l", "--level", "low", "--kind", "two", "--step", "x", "--big", "--out-dir", "out"]
+    again = ["--kind", "two", "--step", "x", "--step", "big", "--loud", "--out-dir", "out"]
+    options = _parse("3", *words)
+    assert option_words(options, without=()) == again
+    assert vars(_parse("3", *again)) == vars(options)
+    assert option_words(options, without=("kind", "steps")) == ["--loud", "--out-dir", "out"]
 
 
 def test_words_become_typed_fields() -> None:

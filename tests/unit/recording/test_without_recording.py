@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from actiondbg.commands.cli.child_process import without_context
+from actiondbg.commands.cli.recorded_tool import without_context
 from actiondbg.recording.capture.recorder import RecordedRun
 
 

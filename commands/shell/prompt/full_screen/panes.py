@@ -11,11 +11,13 @@ from prompt_toolkit.application import get_app
 from prompt_toolkit.formatted_text import ANSI, StyleAndTextTuples, to_formatted_text
 from prompt_toolkit.layout.controls import UIContent, UIControl
 
-from actiondbg.commands.render import ir
 from actiondbg.commands.render.actions import describe
+from actiondbg.commands.render.ir import NOWHERE, changes_at, place_at
+from actiondbg.commands.render.ir_text.lines import lines_text
+from actiondbg.commands.render.ir_text.marks import MarkedLine, mark_changes
 from actiondbg.commands.render.outcomes import change_line, outcome_lines
-from actiondbg.commands.render.renderer import emphasize
 from actiondbg.commands.render.tables import wrapped
+from actiondbg.commands.render.terminal.output import emphasize
 from actiondbg.errors import ActiondbgError
 
 if TYPE_CHECKING:
@@ -119,17 +121,16 @@ class IRPane:
         console = self._console
         unit = console.session.cursor.get().unit
         self._enter(stop, unit)
-        changes = ir.changes_at(console, stop)
+        changes = changes_at(console, stop)
         count = height + abs(self._scrolled)
-        place = ir.place_at(console, stop, changes) if unit == self._unit else None
-        place = None if place == ir.NOWHERE else place
-        excerpt = ir.read_excerpt(console, place, count)
+        place = place_at(console, stop, changes) if unit == self._unit else None
+        place = None if place == NOWHERE else place
+        excerpt = console.ir_view.excerpt(place, before=count, after=count, definitions=True)
         self._lines = excerpt.lines
         if stop.when == "after":
-            marked = ir.mark_changes(self._before, excerpt, changes)
+            marked = mark_changes(self._before, excerpt, changes)
         else:
-            marked = [ir.MarkedLine(line) for line in excerpt.lines]
-        style = ir.ExcerptStyle(width, console.colored, console.paint, console.stop_context.aliases)
+            marked = [MarkedLine(line) for line in excerpt.lines]
         current = excerpt.lines[excerpt.current]
         starts = [0, *accumulate(each.line.text.count("\n") + 1 for each in marked)]
         at = next((i for i, each in enumerate(marked) if each.line is current), 0)
@@ -137,7 +138,8 @@ class IRPane:
         # Only what is in view is coloured, which takes longer than reading it.
         begin = bisect_right(starts, first) - 1
         end = bisect_left(starts, first + height)
-        texts = ir.lines_text(marked[begin:end], current, style, "-->" if place is None else "  >")
+        arrow = "-->" if place is None else "  >"
+        texts = lines_text(console.ir_view.in_columns(width), marked[begin:end], current, arrow)
         return texts[first - starts[begin] :][:height]
 
     def _first_row(self, current: int, count: int, height: int, excerpt: Excerpt) -> int:

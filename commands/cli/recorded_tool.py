@@ -1,4 +1,4 @@
-"""The tool as a child process of a subcommand: waiting, signals, messages; its recording."""
+"""A tool that a subcommand records: waiting, signals, messages, and its recording."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from actiondbg.commands.cli.line_parser import SUFFIX, names_recording
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import ActiondbgError
-from actiondbg.support.interrupts import signal_name
+from actiondbg.support.interrupts import exit_code, signal_name
 
 if TYPE_CHECKING:
     from actiondbg.recording.capture.recorder import IRDetail, RecordedRun, RecordingProcess
@@ -92,11 +92,6 @@ def print_others(done: RecordedRun) -> None:
             f"This is the first of {count + 1} processes of the program that made an MLIR context: "
             "--follow selects another, and 'actiondbg record' records all."
         )
-
-
-def exit_code(status: int) -> int:
-    """Return an exit status as a shell does: 128 plus the signal for a negative one."""
-    return status if status >= 0 else 128 - status
 
 
 @contextmanager

@@ -1,23 +1,18 @@
-"""Past attempts of patterns, the history of an operation, and diffs."""
+"""Past attempts of patterns, and the history of an operation."""
 
 from __future__ import annotations
 
 import re
-import shutil
-import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from itertools import groupby
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from actiondbg.analysis.history import History
-from actiondbg.commands.render.ir import Words, compare_words
 from actiondbg.commands.render.outcomes import outcome_lines, result_words
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.tables import wrapped
-from actiondbg.commands.render.terminal.output import color_allowed
 from actiondbg.commands.render.units import operation
 from actiondbg.protocol import RESULTS, ref_fields
 from actiondbg.support.counts import counted, plural
@@ -26,14 +21,9 @@ if TYPE_CHECKING:
     from actiondbg.analysis.attempts import Attempt, AttemptedPlace, Group, PatternAttempts
     from actiondbg.analysis.contrast import Contrast
     from actiondbg.analysis.history import Event
-    from actiondbg.ir.diff import Diff, Row
     from actiondbg.session.past.failure_return import FailureReturn
 
-_WIDTH = 160  # columns of a side-by-side diff in a file
 _PLACES = 5  # of attempts elsewhere that are listed
-_OFF = "\x1b[39m"
-_MARK, _UNMARK = "\x1b[7m", "\x1b[27m"  # reversed
-_COLORS = {"-": "\x1b[31m", "+": "\x1b[32m", "!": "\x1b[33m", "@": "\x1b[36m"}
 
 
 class AttemptsShown(msgspec.Struct):
@@ -57,14 +47,6 @@ class AttemptsShown(msgspec.Struct):
     where: str = ""
     elsewhere: list[AttemptedPlace] = msgspec.field(default_factory=list["AttemptedPlace"])
     has_next: bool = False
-
-
-class DiffShown(msgspec.Struct):
-    """The diff of an action, with ``context`` unchanged lines around a change."""
-
-    diff: Diff
-    side_by_side: bool
-    context: int
 
 
 # --- attempts --------------------------------------------------------------------
@@ -234,101 +216,6 @@ def _ids(ids: Iterable[int]) -> str:
     return ", ".join(f"@{id}" for id in ids)
 
 
-# --- diffs -----------------------------------------------------------------------
-
-
-def diff_text(context: RenderContext, shown: DiffShown) -> str:
-    if shown.diff.is_empty:
-        return f"{_title(shown.diff)} did not change the IR."
-    if shown.side_by_side:
-        return _side_by_side(context, shown.diff)
-    return "\n".join(unified_lines(context, shown.diff, shown.context))
-
-
-def _title(diff: Diff) -> str:
-    return diff.title or f"#{diff.ordinal}"
-
-
-def unified_lines(context: RenderContext, diff: Diff, around: int) -> list[str]:
-    """Return a unified diff with lines ``around`` changes; unchanged lines are coloured as IR."""
-    head = (f"--- before {_title(diff)}", "+++ after")
-    lines = diff.unified(around)
-    if not context.colored:
-        return [*head, *lines]
-    return [*(paint_line(context, line) for line in head), *_with_marks(context, lines)]
-
-
-def _with_marks(context: RenderContext, lines: list[str]) -> Iterator[str]:
-    """Colour the lines of hunks; mark what differs between a line and its new version."""
-    from actiondbg.ir.diff import pair_lines
-
-    for is_change, block in groupby(lines, lambda line: line[:1] in ("-", "+")):
-        if not is_change:
-            yield from (paint_line(context, line) for line in block)
-            continue
-        changed = list(block)
-        before = [line[1:] for line in changed if line[0] == "-"]
-        after = [line[1:] for line in changed if line[0] == "+"]
-        pairs = list(pair_lines(before, after))
-        yield from (_marked("-", old, new) for old, new in pairs if old is not None)
-        yield from (_marked("+", new, old) for old, new in pairs if new is not None)
-
-
-def _marked(sign: str, line: str, other: str | None, side: str = "") -> str:
-    """Colour one version of a line; what is not in the other one is reversed."""
-    words = [Words(line, False)] if other is None else compare_words(other, line)[1]
-    text = "".join(
-        f"{_MARK}{each.text}{_UNMARK}" if each.is_changed else each.text for each in words
-    )
-    return f"{_COLORS[side or sign]}{sign}{text}{_OFF}"
-
-
-def colored_line(line: str) -> str:
-    """Return a line of a unified diff in colour, except an unchanged one."""
-    on = _COLORS.get(line[:1])
-    return f"{on}{line}{_OFF}" if on else line
-
-
-def stdout_paint(no_color: bool) -> Callable[[str], str]:
-    """Return what colours a line of a unified diff on standard output, if that shows colours."""
-    return colored_line if not no_color and color_allowed() and sys.stdout.isatty() else str
-
-
-def paint_line(context: RenderContext, line: str) -> str:
-    if line[:1] == " ":
-        return " " + context.paint(line[1:])
-    return _in_color(context, line[:1], line)
-
-
-def _in_color(context: RenderContext, kind: str, text: str) -> str:
-    on = _COLORS.get(kind) if context.colored else None
-    return f"{on}{text}{_OFF}" if on else text
-
-
-def _side_by_side(context: RenderContext, diff: Diff) -> str:
-    terminal = context.out.isatty() and not context.redirected
-    width = shutil.get_terminal_size().columns if terminal else _WIDTH
-    rows = diff.side_by_side(width)
-    side = max((len(row.left or "") for row in rows), default=0)
-    head = f"{f'before {_title(diff)}':<{side}} | after"
-    return "\n".join([head, *(_row_text(context, row, side) for row in rows)])
-
-
-def _row_text(context: RenderContext, row: Row, side: int) -> str:
-    if row.left is None and row.right is None:
-        return "..."
-    left, right = row.left or "", row.right or ""
-    blanks = " " * (side - len(left))
-    if row.kind == " ":
-        return f"{context.paint(left)}{blanks}   {context.paint(right)}".rstrip()
-    sign = {"-": "<", "+": ">", "!": "|"}[row.kind]
-    if context.colored and row.kind == "!":
-        return f"{_marked('', left, right, '-')}{blanks} {sign} {_marked('', right, left, '+')}"
-    left = _in_color(context, "-", left) if left else ""
-    right = _in_color(context, "+", right) if right else ""
-    return f"{left}{blanks} {sign} {right}".rstrip()
-
-
 def _attempts_object(shown: AttemptsShown) -> object:
     attempts = shown.attempts.attempts
     return {
@@ -371,17 +258,7 @@ def _attempts_object(shown: AttemptsShown) -> object:
     }
 
 
-def diff_object(diff: Diff, context: int) -> object:
-    return {
-        "ordinal": diff.ordinal,
-        "title": diff.title,
-        "empty": diff.is_empty,
-        "unified": diff.unified(context),
-    }
-
-
 RENDERERS = (
     renders(AttemptsShown, attempts_text, _attempts_object),
     renders(History, history_text),
-    renders(DiffShown, diff_text, lambda shown: diff_object(shown.diff, shown.context), fits=True),
 )

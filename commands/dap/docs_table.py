@@ -1,4 +1,4 @@
-"""The tables of docs/dap.md; ``python -m`` prints them."""
+"""The table of requests in docs/dap.md; ``python -m`` prints it."""
 
 from __future__ import annotations
 

@@ -6,12 +6,13 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Literal
 
 from actiondbg.commands.dap.protocol import Body
-from actiondbg.commands.render.ir import MarkedLine, lines_before, mark_all_changes
+from actiondbg.commands.render.ir_text.marks import MarkedLine, mark_all_changes
 from actiondbg.errors import NoSuchUnit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from actiondbg.commands.render.ir_text.ir_view import IRView
     from actiondbg.ir.printed import Excerpt
     from actiondbg.protocol import Line
     from actiondbg.session.debug_session import DebugSession
@@ -21,7 +22,6 @@ _MOST_CHANGES = 1000
 _SHOWN_BEFORE = ("erased", "replaced", "modified")  # changes of lines that were there before
 _MOST_KEPT = 100  # documents
 IR_SCHEME = "actiondbg-ir:"  # of the path of a document that a client shows as the newest IR
-_ELIDE = 16  # elements of a constant
 
 MarkKind = Literal["inserted", "modified", "erased"]
 
@@ -59,7 +59,7 @@ class IRDocument(Body):
     function: str | None = None
 
 
-class ShownIR:
+class DocumentLines:
     """The lines of IR of a stop, and how they were before its action."""
 
     def __init__(self, excerpt: Excerpt, marked: Sequence[MarkedLine]) -> None:
@@ -122,14 +122,15 @@ class IRDocuments:
         count: lines before and after the cursor.
     """
 
-    def __init__(self, session: DebugSession, count: int) -> None:
+    def __init__(self, session: DebugSession, view: IRView, count: int) -> None:
         self._session = session
+        self._view = view
         self._count = count
         self._before: tuple[int, list[Line]] = 0, []  # before the action of an ordinal
-        self._kept: OrderedDict[int, ShownIR] = OrderedDict()
+        self._kept: OrderedDict[int, DocumentLines] = OrderedDict()
         self._newest = 0
 
-    def keep(self, shown: ShownIR) -> int:
+    def keep(self, shown: DocumentLines) -> int:
         """Return the number by which a client may ask for a document, also at later stops."""
         newest = self._kept.get(self._newest)
         if newest is None or newest.key != shown.key:
@@ -139,7 +140,7 @@ class IRDocuments:
             self._kept.popitem(last=False)
         return self._newest
 
-    def get(self, number: int | None) -> ShownIR:
+    def get(self, number: int | None) -> DocumentLines:
         """Return a document by its number; the newest without a number.
 
         Raises:
@@ -150,7 +151,7 @@ class IRDocuments:
             raise NoSuchUnit(f"There is no document {number or ''} of IR: read it again.")
         return found
 
-    def read(self, count: int | None = None) -> ShownIR:
+    def read(self, count: int | None = None) -> DocumentLines:
         """Read the lines around the cursor.
 
         Args:
@@ -160,15 +161,15 @@ class IRDocuments:
             UnitErased, NoSuchUnit: the cursor is on nothing that is printed.
         """
         count = self._count if count is None else count
-        excerpt = self._session.ir.excerpt(before=count, after=count, elide=_ELIDE)
+        excerpt = self._view.excerpt(before=count, after=count)
         stop = self._session.stop
         if stop is None or stop.when != "after":
             self._before = (stop.ordinal if stop else 0), excerpt.lines
-            return ShownIR(excerpt, [MarkedLine(line) for line in excerpt.lines])
+            return DocumentLines(excerpt, [MarkedLine(line) for line in excerpt.lines])
         changes = self._session.outcome.changes(limit=_MOST_CHANGES).changes
         before: list[Line] = []
         if self._before[0] == stop.ordinal:
             before = self._before[1]
         elif any(change.kind in _SHOWN_BEFORE for change in changes):
-            before = lines_before(self._session, stop, count, _ELIDE)
-        return ShownIR(excerpt, mark_all_changes(before, excerpt, changes))
+            before = self._view.lines_before(stop, count)
+        return DocumentLines(excerpt, mark_all_changes(before, excerpt, changes))

@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from actiondbg.commands.dap import protocol
-from actiondbg.commands.dap.documents import IRDocuments
+from actiondbg.commands.dap.ir_documents import IRDocuments
 from actiondbg.commands.dap.protocol import Arguments
 from actiondbg.commands.interpreter.console import Console
 from actiondbg.commands.interpreter.declaration import Permission, Permissions

@@ -13,8 +13,8 @@ from actiondbg.breakpoints.targets import EVENTS, parse_operation, parse_target
 from actiondbg.commands.dap import protocol
 from actiondbg.commands.dap.breakpoint_groups import Wanted
 from actiondbg.commands.dap.debuggee import Children
-from actiondbg.commands.dap.documents import IR_SCHEME
 from actiondbg.commands.dap.handlers import provide, request
+from actiondbg.commands.dap.ir_documents import IR_SCHEME
 from actiondbg.commands.dap.protocol import Arguments, Body
 from actiondbg.commands.dap.server import Client
 from actiondbg.errors import ActiondbgError, UsageError

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from actiondbg.commands.dap.documents import IRDocument, Mark, ShownIR
 from actiondbg.commands.dap.handlers import request
+from actiondbg.commands.dap.ir_documents import IRDocument, Mark, ShownIR
 from actiondbg.commands.dap.protocol import Arguments, Body, Source, SourceArgument
 from actiondbg.commands.dap.server import Client
 

@@ -8,8 +8,8 @@ import msgspec
 
 from actiondbg.commands.dap import protocol
 from actiondbg.commands.dap.debuggee import place_of, thread_number
-from actiondbg.commands.dap.documents import ShownIR
 from actiondbg.commands.dap.handlers import provide, request
+from actiondbg.commands.dap.ir_documents import ShownIR
 from actiondbg.commands.dap.protocol import Arguments, Body, NoArguments
 from actiondbg.commands.dap.requests.documents import ir_source
 from actiondbg.commands.dap.server import Client

@@ -18,7 +18,7 @@ from actiondbg.commands.render.outcomes import outcome_lines, result_words
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.tables import wrapped
 from actiondbg.commands.render.terminal.output import color_allowed
-from actiondbg.commands.render.units import operation
+from actiondbg.commands.render.units import operation, place_words
 from actiondbg.protocol import RESULTS, ref_fields
 from actiondbg.support.counts import counted, plural
 
@@ -113,13 +113,13 @@ def _none_lines(shown: AttemptsShown) -> list[str]:
 
 
 def _unit_place(attempt: Attempt) -> str:
-    location = f" at {attempt.location}" if attempt.location else ""
+    location = place_words(attempt.location)
     function = f" in @{attempt.function}" if attempt.function else ""
     return f"{attempt.op or 'no operation'}{location}{function}"
 
 
 def _place(attempt: Attempt) -> str:
-    location = f" at {attempt.location}" if attempt.location else ""
+    location = place_words(attempt.location)
     return f"#{attempt.ordinal} {operation(attempt.id, attempt.op)}{location}"
 
 

@@ -10,7 +10,7 @@ import msgspec
 from actiondbg.commands.render.history import diff_object, unified_lines
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.tables import fitted
-from actiondbg.commands.render.units import operation
+from actiondbg.commands.render.units import operation, place_words
 from actiondbg.protocol import RESULTS, Statistic
 from actiondbg.support.counts import counted, times
 
@@ -92,7 +92,7 @@ def cycle_text(context: RenderContext, shown: CycleShown) -> str:
 
 
 def _applied_words(applied: Applied) -> str:
-    place = f" at {applied.location}" if applied.location else ""
+    place = place_words(applied.location)
     name = f"{applied.tag} ({applied.name or 'nameless'})"
     return f"#{applied.ordinal} {name} on {operation(applied.id, applied.op)}{place}"
 

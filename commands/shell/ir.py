@@ -183,7 +183,7 @@ def print_(console: Console, options: PrintOptions) -> PrintedText:
             f"There is no IR {options.what!r} to print: give {', '.join(_WHATS)}, %NAME, @ID, "
             "@SYMBOL, FILE:LINE or LINE."
         )
-    with console.session.cursor.at(place_of(console, options.what)):
+    with console.session.cursor.at(with_input_file(console, options.what)):
         return print_what("cursor")
 
 
@@ -235,7 +235,7 @@ def count(console: Console, options: CountOptions) -> Counted:
     return Counted(options.glob.removeprefix("op:"), options.function, count)
 
 
-def place_of(console: Console, text: str) -> str:
+def with_input_file(console: Console, text: str) -> str:
     """Return a place for the cursor, with the file before a bare LINE[:COL].
 
     Raises:
@@ -386,7 +386,7 @@ def goto(console: Console, options: GotoOptions) -> Cursor:
     """Move to an SSA value in scope, an operation id, a symbol, a file location or the action."""
     session = console.session
     before = session.cursor.get().function
-    cursor = session.cursor.goto(place_of(console, options.text))
+    cursor = session.cursor.goto(with_input_file(console, options.text))
     if cursor.function is not None and cursor.function != before and console.width is None:
         console.note(f"Found in @{cursor.function.removeprefix('@')}.")
     return cursor

@@ -15,7 +15,7 @@ from actiondbg.ir.aliases import without_aliases
 from actiondbg.ir.canonical import canonical
 from actiondbg.ir.tree.outline import MODULE, outermost
 from actiondbg.ir.tree.scanner import scan
-from actiondbg.ir.written_locations import without_locations
+from actiondbg.ir.written_locations import without_all_locations
 from actiondbg.protocol.tags import ITERATION_TAG, PASS_TAG
 from actiondbg.recording.format.arrow import call, pa
 
@@ -113,7 +113,7 @@ def _last_texts(recording: Recording) -> dict[Function, Texts] | None:
             return None
         for snapshot in recording.snapshots(row["ordinal"]):
             # A log may have locations, which name files and lines of the input.
-            text = without_locations(without_aliases(snapshot.after or ""))
+            text = without_all_locations(without_aliases(snapshot.after or ""))
             texts, printed = function_texts(text), outermost(text)
             # A log may have the module around a function as well.
             if row["op"] == MODULE or (printed is not None and printed.is_module):

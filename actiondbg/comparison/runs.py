@@ -20,7 +20,7 @@ from actiondbg.comparison.side import Side
 from actiondbg.support.alignment import Alignment
 
 # How the IR of a function at the end of a run is like that of the other run.
-Output = Literal["same", "other", "only in A", "only in B", "unknown"]
+FinalIR = Literal["same", "other", "only in A", "only in B", "unknown"]
 # How the actions that changed it are.
 Actions = Literal["same", "reordered", "other"]
 
@@ -48,7 +48,7 @@ class FunctionComparison:
     """A function of two runs."""
 
     function: Function  # its module and symbol
-    output: Output  # how its IR at the end of one run is like that at the end of the other
+    ir: FinalIR  # how its IR at the end of one run is like that at the end of the other
     actions: Actions  # how the actions that changed it are
     first: Difference | None  # where the runs part; None if no recorded action differs
     # Where they meet again; None if they do not, or if no IR after actions is recorded.
@@ -62,7 +62,7 @@ class FunctionComparison:
     @property
     def is_equal(self) -> bool:
         """Whether neither the IR nor the actions differ."""
-        return self.actions == "same" and self.output in ("same", "unknown")
+        return self.actions == "same" and self.ir in ("same", "unknown")
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class RunComparison:
         """Whether the IR of all functions at the end, and the exit status, are the same."""
         if self.a.status != self.b.status:
             return "other"
-        kinds = {each.output for each in self.functions}
+        kinds = {each.ir for each in self.functions}
         if kinds - {"same", "unknown"}:
             return "other"
         if self.has_same_bytes:
@@ -97,13 +97,13 @@ class RunComparison:
     @property
     def has_same_bytes(self) -> bool:
         """Whether both are known to have written the same, and something."""
-        return bool(self.a.output) and self.a.output == self.b.output
+        return bool(self.a.written) and self.a.written == self.b.written
 
     @property
     def has_only_bytes(self) -> bool:
         """Whether no action ran, and what they wrote is all that is known of them."""
         sides = (self.a, self.b)
-        is_written = None not in (self.a.output, self.b.output) and any(s.output for s in sides)
+        is_written = None not in (self.a.written, self.b.written) and any(s.written for s in sides)
         return is_written and not any(s.recording.count or s.final_texts for s in sides)
 
     @cached_property
@@ -119,9 +119,9 @@ class RunComparison:
 
     @property
     def first(self) -> FunctionComparison | None:
-        """The function whose difference began first, one with another output before others."""
+        """The function whose difference began first, one with other IR at the end before others."""
         parted = [each for each in self.functions if each.first is not None]
-        other = [each for each in parted if each.output not in ("same", "unknown")]
+        other = [each for each in parted if each.ir not in ("same", "unknown")]
         return min(other or parted, key=_begin, default=None)
 
 
@@ -140,15 +140,15 @@ def compare_runs(a: Side, b: Side) -> RunComparison:
         own = [stream.get(function, []) for stream in streams]
         places = [(every or {}).get(function, {}) for every in finals]
         final = [whole_text(each) if each else None for each in places]
-        output = _output(final[0], final[1], None not in finals)
+        ir = _final_ir(final[0], final[1], None not in finals)
         # A recorded text does not say in which of several modules its function is.
         is_one = None not in finals and all(len(each) < 2 for each in places)
         compared = _Streams(a, b, own[0], own[1], is_one)
-        first = compared.first(is_other=output == "other")
+        first = compared.first(is_other=ir == "other")
         found.append(
             FunctionComparison(
                 function,
-                output,
+                ir,
                 compared.actions,
                 first,
                 compared.meeting() if first is not None else None,
@@ -158,7 +158,7 @@ def compare_runs(a: Side, b: Side) -> RunComparison:
             )
         )
     found = [_with_outside(each, found) for each in found]
-    found.sort(key=lambda each: (each.output in ("same", "unknown"), each.actions == "same"))
+    found.sort(key=lambda each: (each.ir in ("same", "unknown"), each.actions == "same"))
     return RunComparison(a, b, found)
 
 
@@ -167,14 +167,14 @@ def _with_outside(each: FunctionComparison, others: list[FunctionComparison]) ->
 
     A pass on the module that tells nobody what it changes is no action of a function.
     """
-    if each.first is not None or each.output != "other":
+    if each.first is not None or each.ir != "other":
         return each
     outside = Function(each.function.module, "")
     found = (other.first for other in others if other.function == outside)
     return replace(each, first=next(found, None))
 
 
-def _output(one: str | None, other: str | None, is_known: bool) -> Output:
+def _final_ir(one: str | None, other: str | None, is_known: bool) -> FinalIR:
     if not is_known:
         return "unknown"
     if one is None or other is None:

@@ -32,7 +32,7 @@ class Side:
     status: int | None  # its exit status, negative for a signal; None if it is unknown
     path: str | None = None  # of the recording; None if it was made for this comparison
     # The bytes on its standard output and in the file of its ``-o``; None if unknown.
-    output: bytes | None = None
+    written: bytes | None = None
     # The command line as the user gave it; empty to take the recorded command line.
     given: tuple[str, ...] = ()
 
@@ -103,7 +103,7 @@ def run_side(
         KeyboardInterrupt: Ctrl-C ended the tool.
     """
     line = inspect_command_line(list(argv))
-    result, written = folder / "result", folder / "stdout"
+    result, stdout = folder / "result", folder / "stdout"
     with start_recording(
         line.with_output(result),
         folder / "run.adbrec",
@@ -111,7 +111,7 @@ def run_side(
         ir_of=ir_of,
         one_thread=True,
         stdin=stdin or os.devnull,
-        stdout=written,
+        stdout=stdout,
     ) as running:
         if seconds is not None and not running.ends_within(seconds):
             running.close()
@@ -124,5 +124,5 @@ def run_side(
             + (f" ({done.seen})." if done.seen else ".")
         )
     found = recorded_side(done.path)
-    output = b"".join(each.read_bytes() for each in (written, result) if each.exists())
-    return Side(found.recording, done.status, output=output, given=tuple(argv))
+    written = b"".join(each.read_bytes() for each in (stdout, result) if each.exists())
+    return Side(found.recording, done.status, written=written, given=tuple(argv))

@@ -21,15 +21,26 @@ from actiondbg.suite.index import SHORTENED, UNWRITTEN
 from actiondbg.suite.processes import SuiteFolder
 from actiondbg.suite.runs import Run, list_runs
 
-Kind = Literal[
+# How two runs are alike.
+Likeness = Literal[
     "same",
     "other way",
-    "other output",
     "same actions",
     "unknown output",
+    "other output",
     "unreadable",
     "unrecorded",
 ]
+# The words for it, in the order of a summary.
+LIKENESS_WORDS: dict[Likeness, str] = {
+    "same": "the same output by the same actions",
+    "other way": "the same output by other actions",
+    "same actions": "the same actions, and the IR at the end is not recorded",
+    "unknown output": "other actions, and the IR at the end is not recorded",
+    "other output": "other output",
+    "unreadable": "not compared, as a recording cannot be read",
+    "unrecorded": "not compared: a recording is missing or incomplete, for lack of disk space",
+}
 
 OnProgress = Callable[[int, int], None]
 
@@ -62,9 +73,7 @@ class Pair:
     name: str  # the test with the line of its RUN line, or the command
     a: str  # the path of the recording in suite A
     b: str  # the path of the recording in suite B
-    # How they differ; "same actions" and "unknown output" if the output is not recorded,
-    # "unrecorded" if a run is not recorded, or not completely, for want of disk space.
-    kind: Kind
+    likeness: Likeness
     # Why, and in how many functions.
     causes: dict[Cause, int] = field(default_factory=dict[Cause, int])
     message: str = ""  # why they could not be compared; else ""
@@ -91,14 +100,14 @@ class SuiteComparison:
     only_a: list[str]  # the names of the runs that only the first suite has
     only_b: list[str]  # the names of the runs that only the second suite has
 
-    def count(self, kind: Kind) -> int:
-        """Return the number of runs that differ in a way."""
-        return sum(pair.kind == kind for pair in self.pairs)
+    def count(self, likeness: Likeness) -> int:
+        """Return the number of pairs that are alike in a way."""
+        return sum(pair.likeness == likeness for pair in self.pairs)
 
     @property
     def is_same(self) -> bool:
         """Whether all runs have the same output, as far as it is known."""
-        differing = any(pair.kind in ("other output", "unreadable") for pair in self.pairs)
+        differing = any(pair.likeness in ("other output", "unreadable") for pair in self.pairs)
         return not (differing or self.only_a or self.only_b)
 
     def groups(self) -> list[Group]:
@@ -107,7 +116,7 @@ class SuiteComparison:
         functions: Counter[tuple[bool, Cause]] = Counter()
         for pair in self.pairs:
             for cause, count in pair.causes.items():
-                key = pair.kind == "other output", cause
+                key = pair.likeness == "other output", cause
                 found[key].append(pair)
                 functions[key] += count
         groups = [
@@ -156,7 +165,7 @@ def compare_suites(
         both = runs[0][name], runs[1][name]
         paths = str(a.path / (both[0].recording or "")), str(b.path / (both[1].recording or ""))
         if any(run.missing in (UNWRITTEN, SHORTENED) for run in both):
-            pairs.append(Pair(name, *paths, kind="unrecorded"))
+            pairs.append(Pair(name, *paths, likeness="unrecorded"))
         else:
             work.append(partial(_compare_pair, name, *paths))
     for done, pair in enumerate(_each(work, jobs), 1):
@@ -237,14 +246,14 @@ def _compare_pair(name: str, a: str, b: str) -> Pair:
         causes[Cause("ending", detail=f"A {compared.a.ending}, B {compared.b.ending}")] += 1
     else:
         differing = [each for each in compared.functions if not each.is_equal]
-        other = [each for each in differing if each.output not in ("same", "unknown")]
+        other = [each for each in differing if each.ir not in ("same", "unknown")]
         for each in other or differing:
             causes[_cause(each)] += 1
     size = compared.a.recording.count + compared.b.recording.count
-    return Pair(name, a, b, _kind(compared), dict(causes), size=size)
+    return Pair(name, a, b, _likeness(compared), dict(causes), size=size)
 
 
-def _kind(compared: RunComparison) -> Kind:
+def _likeness(compared: RunComparison) -> Likeness:
     if compared.output == "other":
         return "other output"
     if compared.output == "same":
@@ -267,5 +276,5 @@ def _text_difference(each: FunctionComparison) -> str:
     """Return a clause about the first line that differs at the end."""
     a, b = each.texts
     if a is None or b is None:
-        return f"a function is {each.output}"
+        return f"a function is {each.ir}"
     return f"the first difference is of {first_difference(a, b)}"

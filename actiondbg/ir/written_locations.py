@@ -44,7 +44,7 @@ def last_file_position(operation: str, text: str) -> tuple[str, int, int] | None
     return None if place is None else (unescaped(place[1]), int(place[2]), int(place[3]))
 
 
-def without_locations(text: str) -> str:
+def without_all_locations(text: str) -> str:
     """Return a text without any location: at the ends of lines, and of arguments of blocks."""
     parts: list[str] = []
     end = 0
@@ -54,7 +54,7 @@ def without_locations(text: str) -> str:
     return "".join((*parts, text[end:]))
 
 
-def without_location(text: str) -> str:
+def without_trailing_locations(text: str) -> str:
     """Return a text without the locations at the ends of its lines."""
     bare = _AT_LINE_ENDS.sub("", text)
     if "loc(" not in bare:

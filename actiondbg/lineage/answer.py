@@ -139,14 +139,14 @@ def answer(
 
 def describe(operation: Operation) -> AnsweredOperation:
     """Return an operation as it is shown."""
-    from actiondbg.ir.written_locations import without_location
+    from actiondbg.ir.written_locations import without_trailing_locations
     from actiondbg.lineage.stage import symbol_around
 
     stage, index = operation.stage, operation.index
-    line = without_location(stage.text_lines[operation.line - 1].strip())
+    line = without_trailing_locations(stage.text_lines[operation.line - 1].strip())
     if index and stage.lines[index - 1] == operation.line and operation.name not in line:
         around = operation.parent or operation  # the custom form leaves it out
-        outer = without_location(stage.text_lines[around.line - 1].strip())
+        outer = without_trailing_locations(stage.text_lines[around.line - 1].strip())
         line = f"{operation.name} inside {outer}"
     return AnsweredOperation(
         node=operation.node,

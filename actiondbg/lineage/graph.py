@@ -19,7 +19,7 @@ Span = tuple[int, int]  # of ordinals: those after the first, up to the last
 _CODES = {evidence: code for code, evidence in enumerate(EVIDENCES)}
 _EXACT = np.array([one.is_exact for one in EVIDENCES])  # by code
 # Edges to operations that were there before.
-_TO_EARLIER = [_CODES[one] for one in (Evidence.MERGED, Evidence.INLINED)]
+_TO_EARLIER = [code for code, one in enumerate(EVIDENCES) if one.is_to_earlier]
 
 
 class Edges(NamedTuple):

@@ -38,7 +38,33 @@ class Evidence(StrEnum):
         """Whether the compiler showed it; False for a comparison of locations or of texts."""
         return self not in (Evidence.REWRITTEN, Evidence.LOCATION, Evidence.TEXT)
 
+    @property
+    def is_to_earlier(self) -> bool:
+        """Whether the later operation was there before."""
+        return self in (Evidence.MERGED, Evidence.INLINED)
 
+    @property
+    def makes(self) -> bool:
+        """Whether the later operation was made then, and the other is its origin."""
+        return self in _MAKING
+
+    @property
+    def ends(self) -> bool:
+        """Whether the earlier operation was replaced then."""
+        return self in _ENDING
+
+    @property
+    def keeps_value(self) -> bool:
+        """Whether a constant that was made from a constant has its value."""
+        return self in (Evidence.CLONED, Evidence.REPLACED, Evidence.MERGED, Evidence.FOLDED)
+
+
+_MAKING = frozenset(
+    (Evidence.REPLACED, Evidence.CREATED, Evidence.CLONED, Evidence.FOLDED, Evidence.REWRITTEN)
+)
+_ENDING = frozenset(
+    (Evidence.REPLACED, Evidence.FOLDED, Evidence.MERGED, Evidence.REWRITTEN, Evidence.SAME)
+)
 EVIDENCES = tuple(Evidence)  # by code, as tables of edges hold it
 
 

@@ -25,8 +25,9 @@ class Rule:
     advice: str  # what the author of a pattern does about it, one sentence
     need: Need  # what shows that it is broken
     # SQL over the tables of a recording, which gives the columns ``subject`` (the name of a pattern
-    # or pass), ``ordinal`` (of an action), and ``detail``; "" for a rule that needs several runs,
-    # or repeated ones.
+    # or pass), ``ordinal`` (of an action), and ``detail``. A rule that needs several runs has the
+    # column ``refuted``, too: whether the action shows that the subject does not break the rule.
+    # "" for a rule that needs repeated runs.
     query: str = ""
     is_default: bool = True  # whether it is checked unless others are named
 
@@ -58,6 +59,14 @@ _NO_CONVERGENCE = f"""
     FROM last JOIN actions AS applied ON applied.parent = last.ordinal
     WHERE applied.outcome IN ('succeeded', 'unchanged') AND applied.tag = 'apply-pattern'
     GROUP BY applied.name, last.ordinal
+"""
+
+# Passes that only run others have the outcome of these, and no cost of their own.
+_DEAD_PASS = """
+    SELECT name AS subject, ordinal, '' AS detail, outcome <> 'unchanged' AS refuted
+    FROM actions AS pass
+    WHERE tag = 'pass-execution' AND name NOT LIKE 'mlir::detail::%Adaptor'
+      AND NOT EXISTS (FROM actions WHERE parent = pass.ordinal AND tag = 'pass-execution')
 """
 
 RULES = (
@@ -113,6 +122,7 @@ RULES = (
         "changes nothing in any run",
         "Leave the pass out of the pipeline, or add a test in which it does something.",
         "runs",
+        _DEAD_PASS,
         is_default=False,
     ),
     Rule(
@@ -168,7 +178,7 @@ class Finding:
     place: Place  # in the smallest run that shows it
     times: int = 1  # in all runs
     runs: int = 1  # that show it
-    seconds: float = 0.0  # of the actions that break it, without nested ones
+    seconds: float = 0.0  # of the actions that break it, without those nested in a pattern
 
     @property
     def key(self) -> tuple[str, str]:

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from actiondbg.lint.linter import Command
 from actiondbg.recording import open_recording
 from actiondbg.suite.processes import SuiteFolder
 from actiondbg.suite.runs import recorded_commands
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command of a tool, that can run again."""
+
+    argv: tuple[str, ...]  # its command line
+    cwd: str  # its working directory
+    stdin: str = os.devnull  # the file that it reads, or /dev/null
 
 
 class LintedRun(NamedTuple):

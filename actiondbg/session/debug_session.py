@@ -21,7 +21,8 @@ from actiondbg.process.stop import Side, Stop
 from actiondbg.process.streams import Redirection, Streams
 from actiondbg.session.breakpoints import BreakpointList
 from actiondbg.session.inspection.agent_access import AgentAccess
-from actiondbg.session.inspection.cursor import Cursor, Outcome, Stack
+from actiondbg.session.inspection.cursor import Cursor
+from actiondbg.session.inspection.stack import Outcome, Stack
 from actiondbg.session.inspection.stopped_ir import StoppedIR
 from actiondbg.support.closeable import Closeable
 

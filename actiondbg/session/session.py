@@ -26,8 +26,9 @@ from actiondbg.session.debug_session import Beginning, RunnableSession
 from actiondbg.session.edits.edits import Edits
 from actiondbg.session.executions import Executions, InnerStops, StopUpdates
 from actiondbg.session.inspection.agent_access import BranchNames, NamedAccess, QuestionGroup
-from actiondbg.session.inspection.cursor import Cursor, Outcome, Stack
+from actiondbg.session.inspection.cursor import Cursor
 from actiondbg.session.inspection.native_debugger import NativeDebugger
+from actiondbg.session.inspection.stack import Outcome, Stack
 from actiondbg.session.inspection.stopped_ir import StoppedIR
 from actiondbg.session.names import SessionNames
 from actiondbg.session.observers import ObserverList

@@ -26,7 +26,7 @@ from actiondbg.process.stop import Side, Stop
 from actiondbg.session.agent_options import AgentOptions
 from actiondbg.session.breakpoints import AgentBreakpoints
 from actiondbg.session.executions import Executions, InnerStops, StopUpdates
-from actiondbg.session.inspection.cursor import Stack
+from actiondbg.session.inspection.stack import Stack
 from actiondbg.session.observers import ObserverList
 from actiondbg.session.scout import Scout, usable_for
 from actiondbg.session.skip_plan import SkipPlan

@@ -130,7 +130,8 @@ class _Linting:
         Raises:
             ActiondbgError: the tool made no MLIR context.
         """
-        from actiondbg.lint.linter import Command, Repetition
+        from actiondbg.lint.rerun import Repetition
+        from actiondbg.lint.runs import Command
 
         with scratch_directory("lint") as folder:
             reads = inspect_command_line(list(argv)).reads_stdin

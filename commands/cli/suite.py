@@ -195,7 +195,7 @@ def list_(parser: LineParser[ListOptions], argv: list[str]) -> int:
     """List the runs of a suite: how each ended, and which test it belongs to."""
     options = parser.read(argv)
     need_packages("actiondbg suite")
-    from actiondbg.commands.render.suite import overview_lines, place_of, run_lines
+    from actiondbg.commands.render.suite import overview_lines, run_lines, test_or_command
     from actiondbg.suite.processes import SuiteFolder
     from actiondbg.suite.runs import list_runs, overview
 
@@ -212,7 +212,7 @@ def list_(parser: LineParser[ListOptions], argv: list[str]) -> int:
         return 0
     if options.missing:
         for each in runs:
-            print(f"{each.run}  {place_of(each)}: {each.missing}")
+            print(f"{each.run}  {test_or_command(each)}: {each.missing}")
         return 0
     for line in run_lines(runs):
         print(line)

@@ -502,7 +502,7 @@ def stopped_event(stop: Stop, by: str) -> protocol.StoppedEvent:
     )
 
 
-def place_of(location: str | None) -> tuple[str, int, int] | None:
+def file_position(location: str | None) -> tuple[str, int, int] | None:
     """Return the path, line and column of a location; None if it names no line of a file."""
     match = _LOCATION.fullmatch(location or "")
     if match is None or match[2] == "0":

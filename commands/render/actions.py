@@ -55,10 +55,10 @@ class PipelineShown(msgspec.Struct):
 
 def describe(action: ActionRef, argv: Sequence[str] = ()) -> str:
     """Return an action as one line, with its place in short; a nameless one with its operation."""
-    return action.title + place_of(action, argv)
+    return action.title + action_place_words(action, argv)
 
 
-def place_of(action: ActionRef, argv: Sequence[str] = ()) -> str:
+def action_place_words(action: ActionRef, argv: Sequence[str] = ()) -> str:
     """Return the function and the location of an action's operation, each after a word."""
     function = f" in @{action.function.removeprefix('@')}" if action.function else ""
     return function + place_words(action.location, argv)

@@ -14,7 +14,7 @@ from actiondbg.commands.render.units import path_from_here
 from actiondbg.comparison.actions import ChangingAction
 from actiondbg.comparison.runs import Difference, FunctionComparison, RunComparison
 from actiondbg.comparison.side import Side
-from actiondbg.comparison.suites import Cause, Kind, Step, SuiteComparison
+from actiondbg.comparison.suites import LIKENESS_WORDS, Cause, Step, SuiteComparison
 from actiondbg.ir.diff import make_diff
 from actiondbg.protocol.tags import FOLD_TAG
 from actiondbg.support.counts import counted, plural
@@ -22,7 +22,7 @@ from actiondbg.support.counts import counted, plural
 _MOST_ACTIONS = 4  # of each run, where they part
 _MOST_LINES = 24  # of a diff
 _NARROW = 160  # columns of a command
-_OUTPUTS = {
+_FINAL_IR = {
     "same": "the same IR at the end",
     "other": "other IR at the end",
     "only in A": "only in A at the end",
@@ -33,16 +33,6 @@ _ACTIONS = {
     "same": "by the same actions",
     "reordered": "by the same actions in another order",
     "other": "by other actions",
-}
-
-_KINDS: dict[Kind, str] = {
-    "same": "the same output by the same actions",
-    "other way": "the same output by other actions",
-    "same actions": "the same actions, and the IR at the end is not recorded",
-    "unknown output": "other actions, and the IR at the end is not recorded",
-    "other output": "other output",
-    "unreadable": "not compared, as a recording cannot be read",
-    "unrecorded": "not compared: a recording is missing or incomplete, for lack of disk space",
 }
 
 Paint = Callable[[str], str]
@@ -59,7 +49,7 @@ def run_lines(
         (("other", "only in A", "only in B"), "other IR"),
         (("same", "unknown"), "other actions"),
     ):
-        found = [each for each in compared.functions if each.output in kinds and not each.is_equal]
+        found = [each for each in compared.functions if each.ir in kinds and not each.is_equal]
         for each in found[:most]:
             yield ""
             yield from _function(each, with_diff, paint)
@@ -97,8 +87,8 @@ def _summary(compared: RunComparison) -> str:
     if same:
         how = "by the same actions" if compared.has_same_actions else "by other actions"
         return f"{same}, {how}: {count}."
-    outputs = Counter(each.output for each in compared.functions)
-    other_ways = Counter(each.output for each in compared.functions if each.actions != "same")
+    outputs = Counter(each.ir for each in compared.functions)
+    other_ways = Counter(each.ir for each in compared.functions if each.actions != "same")
     parts = [
         f"{number:,} {verb}"
         for number, verb in (
@@ -123,14 +113,14 @@ def _summary(compared: RunComparison) -> str:
 def _function(each: FunctionComparison, with_diff: bool, paint: Paint) -> Iterator[str]:
     name = f"@{each.function.symbol}" if each.function.symbol else "outside of functions"
     part = f", part {each.function.module + 1} of the input" if each.function.module else ""
-    how = "" if each.output.startswith("only") else f", {_ACTIONS[each.actions]}"
-    yield f"{name}{part}: {_OUTPUTS[each.output]}{how}"
+    how = "" if each.ir.startswith("only") else f", {_ACTIONS[each.actions]}"
+    yield f"{name}{part}: {_FINAL_IR[each.ir]}{how}"
     if each.first is not None:
         yield from _difference(each.first)
     if each.meeting is not None:
         a, b = each.meeting
         yield f"  the IR is the same again after #{a.ordinal} of A and #{b.ordinal} of B"
-    if each.output == "other":
+    if each.ir == "other":
         yield from _diff(each, with_diff, paint)
 
 
@@ -179,7 +169,7 @@ def run_object(compared: RunComparison) -> dict[str, Any]:
             {
                 "function": each.function.symbol,
                 "part": each.function.module,
-                "output": each.output,
+                "output": each.ir,
                 "actions": each.actions,
                 "counts": [len(ordinals) for ordinals in each.ordinals],
                 "first": None if each.first is None else _difference_object(each.first),
@@ -214,8 +204,8 @@ def _difference_object(first: Difference) -> dict[str, Any]:
 def suite_lines(compared: SuiteComparison, most: int | None) -> Iterator[str]:
     """Yield the text of two suites, with ``most`` causes of each kind; None for all."""
     yield f"{counted(len(compared.pairs), 'run')} of both suites:"
-    for kind, text in _KINDS.items():
-        if number := compared.count(kind):
+    for likeness, text in LIKENESS_WORDS.items():
+        if number := compared.count(likeness):
             yield f"  {number:6,}  {text}"
     for name, only in (("A", compared.only_a), ("B", compared.only_b)):
         if only:
@@ -264,7 +254,7 @@ def suite_object(compared: SuiteComparison) -> dict[str, Any]:
                 "name": pair.name,
                 "a": pair.a,
                 "b": pair.b,
-                "kind": pair.kind,
+                "kind": pair.likeness,
                 "causes": [_cause_object(*item) for item in pair.causes.items()],
                 "message": pair.message,
             }

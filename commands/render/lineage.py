@@ -187,7 +187,7 @@ class LineageNames:
         first = f"@{operation.node}" if self._has_ids else line
         result = f" {operation.result}" if operation.result else ""
         symbol = f" @{operation.symbol}" if operation.symbol else ""
-        place = place_of(operation.location.text) or (line if self._has_ids else "")
+        place = location_words(operation.location.text) or (line if self._has_ids else "")
         return f"{first} {operation.name}{result}{symbol}{f' at {place}' if place else ''}"
 
     def step(self, step: Step) -> str:
@@ -207,7 +207,7 @@ class LineageNames:
         return f" (#{ordinal} {self._lineage.action(ordinal)})" if ordinal is not None else ""
 
 
-def place_of(location: str) -> str:
+def location_words(location: str) -> str:
     """Return a location as FILE:LINE:COL; an empty text for an unknown one."""
     if location in ("", "unknown"):
         return ""

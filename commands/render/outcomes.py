@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from actiondbg.commands.render.renderer import RenderContext, renders
-from actiondbg.commands.render.units import operation
+from actiondbg.commands.render.units import operation, place_words
 from actiondbg.protocol import Change, Changes, Outcome, ValueRef
 from actiondbg.protocol.tags import PATTERN_TAG
 from actiondbg.support.counts import counted
@@ -102,7 +102,7 @@ def changes_text(_: RenderContext, shown: ChangesShown) -> str:
             f"{'is' if found.forgotten == 1 else 'are'} no longer available"
         )
     for change in found.changes:
-        place = f"  at {change.location}" if change.location else ""
+        place = place_words(change.location, before="  ")
         lines.append(f"  {change_line(change, shown.ordinal)}{place}")
     rest = found.total - found.forgotten - len(found.changes)
     if rest > 0:

@@ -1,4 +1,4 @@
-"""Past attempts of patterns, and the history of an operation."""
+"""Past attempts of patterns, the history of an operation, and cycles of actions."""
 
 from __future__ import annotations
 
@@ -10,16 +10,19 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from actiondbg.analysis.history import History
+from actiondbg.commands.render.ir import diff_object
+from actiondbg.commands.render.ir_text.diff_text import unified_lines
 from actiondbg.commands.render.outcomes import outcome_lines, result_words
 from actiondbg.commands.render.renderer import RenderContext, renders
-from actiondbg.commands.render.tables import wrapped
-from actiondbg.commands.render.units import operation
+from actiondbg.commands.render.tables import fitted, wrapped
+from actiondbg.commands.render.units import operation, place_words
 from actiondbg.protocol import RESULTS, ref_fields
-from actiondbg.support.counts import counted, plural
+from actiondbg.support.counts import counted, plural, times
 
 if TYPE_CHECKING:
     from actiondbg.analysis.attempts import Attempt, AttemptedPlace, Group, PatternAttempts
     from actiondbg.analysis.contrast import Contrast
+    from actiondbg.analysis.cycles import Applied, Cycle
     from actiondbg.analysis.history import Event
     from actiondbg.session.past.failure_return import FailureReturn
 
@@ -95,13 +98,13 @@ def _none_lines(shown: AttemptsShown) -> list[str]:
 
 
 def _unit_place(attempt: Attempt) -> str:
-    location = f" at {attempt.location}" if attempt.location else ""
+    location = place_words(attempt.location)
     function = f" in @{attempt.function}" if attempt.function else ""
     return f"{attempt.op or 'no operation'}{location}{function}"
 
 
 def _place(attempt: Attempt) -> str:
-    location = f" at {attempt.location}" if attempt.location else ""
+    location = place_words(attempt.location)
     return f"#{attempt.ordinal} {operation(attempt.id, attempt.op)}{location}"
 
 
@@ -258,7 +261,47 @@ def _attempts_object(shown: AttemptsShown) -> object:
     }
 
 
+# --- cycles ----------------------------------------------------------------------
+
+
+class CycleShown(msgspec.Struct):
+    cycle: Cycle | None
+
+
+def cycle_text(context: RenderContext, shown: CycleShown) -> str:
+    cycle = shown.cycle
+    if cycle is None:
+        return "No cycle was found: the latest actions do not repeat."
+    length = counted(len(cycle.round), "action")
+    repeats = f"{'more than ' if cycle.more else ''}{times(cycle.times)}"
+    lines = [f"A cycle of {length} was repeated {repeats} so far; one round:"]
+    lines += [f"  {_applied_words(each)}" for each in cycle.round]
+    lines = fitted("\n".join(lines), context.width).split("\n")
+    for each in cycle.diffs:
+        if not each.is_empty:
+            lines += ["", *unified_lines(context.ir_view, each, 3)]
+    return "\n".join(lines)
+
+
+def _applied_words(applied: Applied) -> str:
+    place = place_words(applied.location)
+    name = f"{applied.tag} ({applied.name or 'nameless'})"
+    return f"#{applied.ordinal} {name} on {operation(applied.id, applied.op)}{place}"
+
+
+def _cycle_object(shown: CycleShown) -> object:
+    if shown.cycle is None:
+        return None
+    return {
+        "times": shown.cycle.times,
+        "more": shown.cycle.more,
+        "round": msgspec.to_builtins(shown.cycle.round),
+        "diffs": [diff_object(each, 3) for each in shown.cycle.diffs],
+    }
+
+
 RENDERERS = (
     renders(AttemptsShown, attempts_text, _attempts_object),
     renders(History, history_text),
+    renders(CycleShown, cycle_text, _cycle_object, fits=True),
 )

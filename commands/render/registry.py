@@ -10,7 +10,7 @@ from actiondbg.commands.render import (
     lineage,
     outcomes,
     past,
-    patterns,
+    statistics,
     status,
     stop,
     time_travel,
@@ -24,7 +24,7 @@ from actiondbg.commands.render.terminal.output import Redirect
 
 _TOPICS = (
     *(actions, bisection, breakpoints, ir, legalization, lineage, outcomes, past),
-    *(patterns, status, stop, time_travel, units, validation, whatif),
+    *(statistics, status, stop, time_travel, units, validation, whatif),
 )
 _RENDERERS = {each.kind: each for topic in _TOPICS for each in topic.RENDERERS}
 

@@ -7,7 +7,7 @@ import shlex
 import msgspec
 
 from actiondbg.analysis.pipeline import is_adaptor
-from actiondbg.commands.render.actions import describe, place_of
+from actiondbg.commands.render.actions import action_place_words, describe
 from actiondbg.commands.render.outcomes import change_line, outcome_lines, result_words
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.tables import wrapped
@@ -152,7 +152,7 @@ def _outside(context: RenderContext, stop: Stop) -> str:
     last = "outside of any action"
     if stop.culprit is not None and stop.culprit.ordinal:
         last += f", after {culprit_words(stop.culprit)}"
-    return last + place_of(stop, context.session.target.argv)
+    return last + action_place_words(stop, context.session.target.argv)
 
 
 def _origin_of(stop: Stop) -> str:

@@ -67,14 +67,14 @@ def run_lines(runs: Sequence[Run]) -> list[str]:
             end_of(run),
             f"{run.actions:,}",
             "" if run.seconds is None else f"{run.seconds:.3f}",
-            place_of(run),
+            test_or_command(run),
         )
         for run in runs
     ]
     return aligned([head, *rows])
 
 
-def place_of(run: Run) -> str:
+def test_or_command(run: Run) -> str:
     """Return the test of a run with the line of its RUN line, or its command without a test."""
     if run.test is None:
         return run.command

@@ -29,8 +29,8 @@ class CursorPlace(msgspec.Struct):
 _NO_COLOR_KINDS = ("block", "region")  # their text is not IR
 
 
-def place_words(location: str | None, argv: Sequence[str], before: str = " ") -> str:
-    """Return `` at FILE:LINE:COL``, with the location in short; nothing for an unknown one."""
+def place_words(location: str | None, argv: Sequence[str] = (), before: str = " ") -> str:
+    """Return `` at FILE:LINE:COL``, in short with the tool's ``argv``; "" for an unknown one."""
     if not location or location.endswith(":0:0"):
         return ""
     return f"{before}at {short_place(location, argv)}"

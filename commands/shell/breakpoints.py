@@ -16,7 +16,7 @@ from actiondbg.commands.render.breakpoints import Breakpoints, Ignored
 from actiondbg.commands.render.ir import Block
 from actiondbg.commands.render.status import Display, Displayed, Displays, Text
 from actiondbg.commands.shell.controls import RUNNING
-from actiondbg.commands.shell.ir import AROUND, PRINTING, place_of
+from actiondbg.commands.shell.ir import AROUND, PRINTING, with_input_file
 from actiondbg.errors import UsageError
 from actiondbg.protocol import ResultFilter
 from actiondbg.support.counts import counted, plural
@@ -95,7 +95,7 @@ class BreakOnFileOptions(Options):
 @BREAKPOINTS.command("break-on-file", example="break-on-file in.mlir:12:5")
 def break_on_file(console: Console, options: BreakOnFileOptions) -> Breakpoint:
     """Set a breakpoint at actions on operations of a file location."""
-    place = place_of(console, options.place)
+    place = with_input_file(console, options.place)
     match = re.fullmatch(r"(.+?)(?::(\d+))?(?::(\d+))?", place)
     path, line, column = match.groups() if match else (place, None, None)
     spec = location_spec(path, int(line) if line else None, int(column) if column else None)
@@ -205,7 +205,7 @@ def list_(console: Console, options: ListOptions) -> Breakpoints | Block:
     shows the lines after them.
     """
     if options.place:
-        return console.shown_lines.show(place_of(console, options.place), AROUND)
+        return console.shown_lines.show(with_input_file(console, options.place), AROUND)
     return list_breakpoints(console)
 
 

@@ -1,11 +1,9 @@
-"""Commands about the stack of actions and the IR at a stop: print it, walk it by the cursor."""
+"""Commands about the IR at a stop: print it, walk it by the cursor."""
 
 from __future__ import annotations
 
 import contextlib
-import os
 import re
-import sys
 from typing import TYPE_CHECKING
 
 from actiondbg.commands.interpreter import completers, values
@@ -18,119 +16,16 @@ from actiondbg.commands.interpreter.options import (
     positional,
     rest,
 )
-from actiondbg.commands.render.actions import Backtrace, start_text
 from actiondbg.commands.render.ir import Block, Counted
 from actiondbg.commands.render.units import Units
 from actiondbg.errors import NoSuchUnit, NotStopped, UnitErased, UsageError
-from actiondbg.session.inspection.native_debugger import Debugger, NativeRun
 from actiondbg.support.source_file import SourceLines, lines_around
 
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console
     from actiondbg.ir.printed import PrintedText
-    from actiondbg.protocol import Cursor, Frame
+    from actiondbg.protocol import Cursor
     from actiondbg.session.inspection.stopped_ir import What
-
-STACK = Topic("Stack of actions")
-
-
-class BacktraceOptions(Options):
-    count: int | None = positional("N", help="the number of frames", parse=values.positive)
-
-
-@STACK.command("backtrace", example="backtrace 3", aliases=("bt", "where"), reads=True)
-def backtrace(console: Console, options: BacktraceOptions) -> Backtrace:
-    """Print the stack of running actions, innermost first; with N, the innermost N."""
-    return Backtrace(
-        console.session.stack.frames()[: options.count], console.session.stack.selected
-    )
-
-
-def _select(console: Console, number: int) -> Frame:
-    depth = len(console.session.stack.frames())
-    if number < 0:
-        raise UsageError("The innermost action is selected: 'up' selects its parent.")
-    if number >= depth:
-        raise UsageError(f"There is no frame {number}: the outermost frame is {depth - 1}.")
-    return console.session.stack.select(number)
-
-
-class LevelsOptions(Options):
-    count: int = positional("N", default=1, help="the number of frames", parse=values.positive)
-
-
-@STACK.command("up", repeats=True)
-def up(console: Console, options: LevelsOptions) -> Frame:
-    """Select the parent of the selected action."""
-    outermost = len(console.session.stack.frames()) - 1
-    if console.session.stack.selected == outermost:
-        raise UsageError("The outermost action is selected: 'down' selects nested ones.")
-    return _select(console, min(console.session.stack.selected + options.count, outermost))
-
-
-@STACK.command("down", repeats=True)
-def down(console: Console, options: LevelsOptions) -> Frame:
-    """Select the action nested in the selected one."""
-    index_now = console.session.stack.selected
-    return _select(console, max(index_now - options.count, 0) if index_now else -1)
-
-
-class FrameOptions(Options):
-    index: int | None = positional(
-        "N", help="the number of the frame in 'backtrace'", parse=values.index
-    )
-
-
-@STACK.command("frame", example="frame 1", aliases=("f",))
-def frame(console: Console, options: FrameOptions) -> Frame:
-    """Select frame N of the stack of actions, or print the selected frame."""
-    return _select(
-        console, console.session.stack.selected if options.index is None else options.index
-    )
-
-
-@STACK.command("context", reads=True)
-def context(console: Console, _: NoOptions) -> Units:
-    """Print the context of the selected action: its IR units."""
-    return Units(console.session.stack.context())
-
-
-class NativeOptions(Options):
-    debugger: Debugger | None = positional(
-        "gdb|lldb", help="the debugger; by default the installed one"
-    )
-    execute: tuple[str, ...] = option(
-        "CMD", help="run a command of the debugger, and end it after the last"
-    )
-
-
-@STACK.command(
-    "native",
-    example="native --execute backtrace",
-    needs_tool="A native debugger",
-    permission="native",
-)
-def native(console: Console, options: NativeOptions) -> NativeRun:
-    """Attach gdb or lldb to a fork of the tool, stopped in the function of this action: in
-    matchAndRewrite of the pattern, or runOnOperation of the pass. The fork ends with the debugger.
-    """
-    console.need_stop()
-    debugger = console.live_session().native
-    if options.execute:
-        return debugger.attach(options.debugger, options.execute)
-    if not console.interactive or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise UsageError(
-            "native needs a terminal: in a script, give the debugger's commands with --execute."
-        )
-
-    def announce(run: NativeRun) -> None:
-        console.out.write(start_text(run))
-        console.out.flush()
-
-    return debugger.attach(
-        options.debugger, terminal=os.ttyname(sys.stdout.fileno()), on_start=announce
-    )
-
 
 PRINTING = Topic("IR")
 AROUND = 10  # lines before and after a place
@@ -169,7 +64,7 @@ def print_(console: Console, options: PrintOptions) -> PrintedText:
             f"There is no IR {options.what!r} to print: give {', '.join(_WHATS)}, %NAME, @ID, "
             "@SYMBOL, FILE:LINE or LINE."
         )
-    with console.session.cursor.at(place_of(console, options.what)):
+    with console.session.cursor.at(with_input_file(console, options.what)):
         return _printed(console, "cursor", options)
 
 
@@ -221,7 +116,7 @@ def count(console: Console, options: CountOptions) -> Counted:
     return Counted(options.glob.removeprefix("op:"), options.function, count)
 
 
-def place_of(console: Console, text: str) -> str:
+def with_input_file(console: Console, text: str) -> str:
     """Return a place for the cursor, with the file before a bare LINE[:COL].
 
     Raises:
@@ -363,7 +258,7 @@ def goto(console: Console, options: GotoOptions) -> Cursor:
     """Move to an SSA value in scope, an operation id, a symbol, a file location or the action."""
     session = console.session
     before = session.cursor.get().function
-    cursor = session.cursor.goto(place_of(console, options.text))
+    cursor = session.cursor.goto(with_input_file(console, options.text))
     if cursor.function is not None and cursor.function != before and console.width is None:
         console.note(f"Found in @{cursor.function.removeprefix('@')}.")
     return cursor

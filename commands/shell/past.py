@@ -18,7 +18,7 @@ from actiondbg.commands.render.legalization.explanation_text import ExplanationS
 from actiondbg.commands.render.lineage import PictureWritten
 from actiondbg.commands.render.past import AttemptsShown
 from actiondbg.commands.render.validation import ActionJudged
-from actiondbg.commands.shell.ir import place_of
+from actiondbg.commands.shell.ir import with_input_file
 from actiondbg.errors import NotRecorded, UsageError
 from actiondbg.lineage.level import Level
 from actiondbg.support.globs import is_literal
@@ -226,7 +226,7 @@ def _operation_id(console: Console, where: str | None) -> int | None:
 
 
 def _place(console: Console, where: str | None) -> str | None:
-    return None if where is None else place_of(console, where)
+    return None if where is None else with_input_file(console, where)
 
 
 def _next_attempt(console: Console, options: WhyNotOptions) -> Stop:
@@ -275,7 +275,7 @@ def history(console: Console, options: HistoryOptions) -> History | None:
     if console.shell is not None:
         console.run_builtin(f"history {text}")
         return None
-    with console.progress.shown(), session.cursor.at(place_of(console, text or "cursor")):
+    with console.progress.shown(), session.cursor.at(with_input_file(console, text or "cursor")):
         return session.past.history()
 
 
@@ -386,7 +386,7 @@ def lineage(console: Console, options: PictureOptions) -> PictureWritten:
     if not any(path for path, _ in formats):
         raise UsageError("The file is missing: give --svg FILE, --html FILE or --dot FILE.")
     found = _open(console, options.target, options.to)
-    sources = found.operations(place_of(console, options.target), found.here)
+    sources = found.operations(with_input_file(console, options.target), found.here)
     nested = options.nested or None
     back = found.lineage.track(sources, found.first, exact=options.exact, nested=nested)
     onward = found.lineage.track(sources, found.last, exact=options.exact, nested=nested)
@@ -408,7 +408,7 @@ def _open(console: Console, target: str, to: str | None) -> SessionLineage:
     """
     from actiondbg.lineage.live import SessionLineage, check_target
 
-    check_target(console.session, place_of(console, target))
+    check_target(console.session, with_input_file(console, target))
     end = "now" if to is None else _end(console, to)
     with console.progress.shown():
         return SessionLineage(console.session, end)
@@ -426,7 +426,7 @@ def _answer(
     from actiondbg.lineage.lineage import related
     from actiondbg.lineage.units import rolled_up
 
-    operations: list[Operation] = found.operations(place_of(console, options.target), source)
+    operations: list[Operation] = found.operations(with_input_file(console, options.target), source)
     if direction == "related":
         tracking = related(found.lineage, operations, exact=options.exact)
     else:

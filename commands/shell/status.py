@@ -27,7 +27,8 @@ from actiondbg.commands.interpreter.words import split_stdio
 from actiondbg.commands.render.actions import ActionsShown, PipelineShown
 from actiondbg.commands.render.breakpoints import Breakpoints
 from actiondbg.commands.render.outcomes import ChangesShown, OutcomeShown
-from actiondbg.commands.render.patterns import COLUMNS, CycleShown, StatisticsShown
+from actiondbg.commands.render.past import CycleShown
+from actiondbg.commands.render.statistics import StatisticsShown
 from actiondbg.commands.render.status import (
     ContextsShown,
     Displays,
@@ -42,7 +43,6 @@ from actiondbg.commands.render.units import CursorPlace
 from actiondbg.commands.shell.breakpoints import list_breakpoints
 from actiondbg.errors import NoAnswer, ToolGone, UsageError
 from actiondbg.process.stop import not_ended
-from actiondbg.protocol import Statistic
 from actiondbg.version import VERSION
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
     from actiondbg.analysis.actions import ListedAction
     from actiondbg.commands.interpreter.console import Console
-    from actiondbg.protocol import Action
+    from actiondbg.protocol import Action, Statistic
     from actiondbg.recording.recording import Recording
     from actiondbg.session.session import Session
 
@@ -420,7 +420,7 @@ def _statistics(
     glob = options.glob
     rows = [row for row in found if glob is None or fnmatchcase(row.name, glob)]
     rows.sort(key=lambda row: _sort_key(row, options.sort))
-    return StatisticsShown(kind, options.glob, rows, _total(kind, rows))
+    return StatisticsShown(kind, options.glob, rows)
 
 
 def _sort_key(row: Statistic, column: Sort) -> tuple[float, str]:
@@ -428,10 +428,3 @@ def _sort_key(row: Statistic, column: Sort) -> tuple[float, str]:
     if column == "name":
         return 0, row.name
     return -(getattr(row, "seconds" if column == "time" else column) or 0), row.name
-
-
-def _total(kind: str, rows: list[Statistic]) -> Statistic:
-    sums = {column: sum(getattr(row, column) for row in rows) for column in COLUMNS}
-    times = [row.seconds for row in rows if row.seconds is not None]
-    seconds = sum(times) if times or not rows else None
-    return Statistic(tag=kind, name="total", seconds=seconds, **sums)

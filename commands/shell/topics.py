@@ -9,9 +9,10 @@ from actiondbg.commands.interpreter.help import tables
 from actiondbg.commands.shell.bisection import BISECTION
 from actiondbg.commands.shell.breakpoints import BREAKPOINTS, DISPLAYS
 from actiondbg.commands.shell.controls import RUNNING
-from actiondbg.commands.shell.ir import CURSOR, PRINTING, STACK
+from actiondbg.commands.shell.ir import CURSOR, PRINTING
 from actiondbg.commands.shell.past import PAST
 from actiondbg.commands.shell.scripts import SCRIPTS
+from actiondbg.commands.shell.stack import STACK
 from actiondbg.commands.shell.status import STATUS
 from actiondbg.commands.shell.time_travel import TIME_TRAVEL
 from actiondbg.commands.shell.whatif import WHATIF

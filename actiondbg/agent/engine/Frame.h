@@ -197,6 +197,8 @@ struct Frame {
   uint64_t ordinal = 0;
   /// Its number among those of its tag, from 1.
   uint64_t nth = 0;
+  /// The clock when it began, if actions are counted (stops aside) or recorded;
+  /// otherwise 0.
   int64_t began = 0;
   /// The time that it took, if actions are counted.
   int64_t took = 0;

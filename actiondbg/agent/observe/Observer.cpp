@@ -418,17 +418,9 @@ void Observer::returnOf(Frame &frame) {
 }
 
 void Observer::count(Frame &frame) {
-  Result result = frame.result();
-  Statistic &statistic = statistics.of(frame);
   if (!frame.skipped)
     frame.took = now() - stopTime - frame.began;
-  statistic.ticks += frame.took;
-  statistic.changes += frame.tally.total();
-  statistic.succeeded +=
-      result == Result::Succeeded || result == Result::Unchanged;
-  statistic.unchanged += result == Result::Unchanged;
-  statistic.failed += result == Result::Failed;
-  statistic.skipped += result == Result::Skipped;
+  statistics.of(frame).count(frame);
 }
 
 void Observer::end(Frame &frame, bool isCounted) {

@@ -5,6 +5,7 @@
 #include "match/Breakpoint.h"
 #include "observe/PatternChecks.h"
 #include "observe/PatternNames.h"
+#include "observe/Statistics.h"
 
 namespace adbg {
 

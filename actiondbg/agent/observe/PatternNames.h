@@ -80,23 +80,4 @@ private:
   uint64_t patternActions = 0, folds = 0, passActions = 0;
 };
 
-/// The totals of all actions of one name.
-struct Statistic {
-  std::string tag, name;
-  uint64_t succeeded = 0, unchanged = 0, failed = 0, skipped = 0, changes = 0;
-  int64_t ticks = 0;
-};
-
-class Statistics {
-public:
-  Statistic &of(const Frame &frame);
-  const TextMap<Statistic> &all() const { return byName; }
-
-private:
-  Statistic &find(const Frame &frame);
-  TextMap<Statistic> byName;
-  Memo<Statistic *> patterns, passes, others;
-  KeyMemo<Statistic *> folds;
-};
-
 } // namespace adbg

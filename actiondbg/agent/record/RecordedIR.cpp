@@ -396,12 +396,12 @@ private:
 };
 } // namespace
 
-std::unique_ptr<IRKeeper> IRKeeper::of(RecordedIR detail, Ordinals ordinals) {
-  if (detail == RecordedIR::None)
+std::unique_ptr<IRKeeper> IRKeeper::of(IRDetail detail, Ordinals ordinals) {
+  if (detail == IRDetail::None)
     return nullptr;
-  if (detail == RecordedIR::Changed)
+  if (detail == IRDetail::Changed)
     return std::make_unique<OperationKeeper>();
-  return std::make_unique<FunctionKeeper>(detail == RecordedIR::Pass, ordinals);
+  return std::make_unique<FunctionKeeper>(detail == IRDetail::Pass, ordinals);
 }
 
 } // namespace adbg

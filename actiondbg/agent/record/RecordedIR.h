@@ -22,7 +22,7 @@ private:
 };
 
 /// The IR that is recorded beside the actions.
-enum class RecordedIR : uint8_t { None, Changed, Function, Pass };
+enum class IRDetail : uint8_t { None, Changed, Function, Pass };
 
 /// Constants of more elements are elided: in texts that are compared, as what
 /// is elided reads the same, whatever the elements are, and in others.
@@ -44,7 +44,7 @@ class IRKeeper {
 public:
   /// Returns one that records the actions of a range, or each changed
   /// operation; null if no IR is recorded.
-  static std::unique_ptr<IRKeeper> of(RecordedIR detail, Ordinals ordinals);
+  static std::unique_ptr<IRKeeper> of(IRDetail detail, Ordinals ordinals);
   virtual ~IRKeeper() = default;
   virtual void begin(const Frame &frame) = 0;
   virtual void end(const Frame &frame) = 0;

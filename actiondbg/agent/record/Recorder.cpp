@@ -612,10 +612,10 @@ bool Recorder::start(const RecordSettings &settings, bool isThreaded) {
                    << strerror(errno) << "): name another file\n";
     return false;
   }
-  wantedIR = settings.ir == "function"  ? RecordedIR::Function
-             : settings.ir == "changed" ? RecordedIR::Changed
-             : settings.ir == "pass"    ? RecordedIR::Pass
-                                        : RecordedIR::None;
+  wantedIR = settings.ir == "function"  ? IRDetail::Function
+             : settings.ir == "changed" ? IRDetail::Changed
+             : settings.ir == "pass"    ? IRDetail::Pass
+                                        : IRDetail::None;
   irOf = Ordinals::of(settings.irOf);
   wantsOutput = !settings.ir.empty() && settings.ir != "none";
   wantsLineage = !settings.lineage.empty();

@@ -255,7 +255,7 @@ public:
   static bool reversesPatterns() { return wantsReversed; }
   /// Whether values are identified: IR is recorded.
   static bool keepsValues() {
-    return wantedIR != RecordedIR::None || wantsLineage;
+    return wantedIR != IRDetail::None || wantsLineage;
   }
   /// Forgets the recorders of the threads of the process before a fork.
   static void forgetThreads();
@@ -387,7 +387,7 @@ private:
 
   /// A termination signal that arrived while the buffers were inconsistent.
   static inline volatile int endSignal = 0;
-  static inline RecordedIR wantedIR = RecordedIR::None;
+  static inline IRDetail wantedIR = IRDetail::None;
   static inline Ordinals irOf;
   static inline bool wantsOutput = false, wantsLineage = false,
                      wantsOneThread = false, wantsReversed = false;

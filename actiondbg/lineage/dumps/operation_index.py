@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from actiondbg.errors import UsageError
-from actiondbg.ir.written_locations import ALIASED, without_location
+from actiondbg.ir.written_locations import ALIASED, without_trailing_locations
 from actiondbg.lineage.dumps.dump_lineage import DumpLineage
 from actiondbg.lineage.locations import FileRemap, SourceRange, same_file
 from actiondbg.lineage.stage import Operation, Stage
@@ -591,7 +591,7 @@ def shown_ops(ops: Tracked) -> str:
         return str(ops)
     found = sorted(shrink_to_parents(_operations(ops)), key=lambda op: op.src_rng)
     if len(found) == 1:
-        return without_location(_dedented(found[0].text))
+        return without_trailing_locations(_dedented(found[0].text))
     return f"\n{RULE}\n".join(_with_location(op) for op in found) or "[]"
 
 

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from actiondbg.ir.tokens import RESULTS, STRING, VALUE
-from actiondbg.ir.written_locations import without_location
+from actiondbg.ir.written_locations import without_trailing_locations
 from actiondbg.lineage.lineage import Evidence, Step
 from actiondbg.lineage.locations import SourceRange, ranges_at, same_file
 from actiondbg.lineage.stage import Stage
@@ -124,7 +124,7 @@ def constant_value(line: str, *, exactly: bool = False) -> str:
         line: the operation.
         exactly: keep all digits of numbers, as both texts are printed by MLIR.
     """
-    text = _RESULTS.sub("", without_location(line.rstrip())) if exactly else _right_side(line)
+    text = _without_results(line) if exactly else _right_side(line)
     dense = _DENSE.search(text)
     if dense:
         declared = _DECLARED.search(text)
@@ -134,9 +134,14 @@ def constant_value(line: str, *, exactly: bool = False) -> str:
     return f"{scalar[1]} : {scalar[2] or ''}" if scalar else ""
 
 
+def _without_results(line: str) -> str:
+    """Return a line without results and location."""
+    return _RESULTS.sub("", without_trailing_locations(line.rstrip()))
+
+
 def _right_side(line: str) -> str:
     """Return a line without results and location; numbers as MLIR prints them or as users do."""
-    text = _RESULTS.sub("", without_location(line.rstrip()))
+    text = _without_results(line)
     if len(text) > _LONGEST:
         return text
     return _FLOAT.sub(lambda found: f"{float(found[0]):.5e}", text)

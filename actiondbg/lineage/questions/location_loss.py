@@ -7,22 +7,12 @@ from collections.abc import Iterable, Iterator
 from functools import cache, partial
 from typing import Literal, NamedTuple
 
-from actiondbg.lineage.lineage import Evidence, Lineage, Node, Step, action_place
+from actiondbg.lineage.lineage import Lineage, Node, Step, action_place
 from actiondbg.lineage.locations import Location, SourceRange
 from actiondbg.lineage.stage import symbol_around
 
 _EXAMPLES = 3  # of an action
 LossKind = Literal["dropped", "blurred"]
-# How an operation is made; a merged operation was there before, and a symbol is no origin.
-_MADE = frozenset(
-    (
-        Evidence.REPLACED,
-        Evidence.CREATED,
-        Evidence.CLONED,
-        Evidence.FOLDED,
-        Evidence.REWRITTEN,
-    )
-)
 
 
 class LocationLoss(NamedTuple):
@@ -131,7 +121,7 @@ def _made(steps: Iterable[Step], lineage: Lineage) -> Iterable[tuple[int, Node, 
         if step.source == step.target:
             continue
         known.add(step.source)
-        if step.ordinal is None or step.evidence not in _MADE:
+        if step.ordinal is None or not step.evidence.makes:
             continue
         if step.target in known and when.get(step.target) != step.ordinal:
             continue

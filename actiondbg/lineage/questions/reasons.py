@@ -9,18 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from actiondbg.lineage.graph import Edges, LineageGraph, Span
-from actiondbg.lineage.lineage import Evidence, Lineage, Loss, Step
+from actiondbg.lineage.lineage import Lineage, Loss, Step
 from actiondbg.lineage.stage import Operation, Stage
-
-_ENDS = frozenset(
-    (
-        Evidence.REPLACED,
-        Evidence.FOLDED,
-        Evidence.MERGED,
-        Evidence.REWRITTEN,
-        Evidence.SAME,
-    )
-)
 
 
 class Way(NamedTuple):
@@ -69,7 +59,7 @@ class Ways:
         An operation that was erased without heirs is among them.
         """
         way = self.forward(node, span)
-        ended = {step.source for step in way.steps if step.evidence in _ENDS}
+        ended = {step.source for step in way.steps if step.evidence.ends}
         return [one for one in way.nodes if one not in ended]
 
     def back(self, node: int) -> Way:

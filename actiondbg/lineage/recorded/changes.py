@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from actiondbg.ir.tokens import RESULTS, VALUE
-from actiondbg.ir.written_locations import without_location
+from actiondbg.ir.written_locations import without_trailing_locations
 from actiondbg.lineage.stage import Stage
 from actiondbg.protocol.tags import FOLD_TAG, PASS_TAG, PATTERN_TAG, TAG_OF_KIND
 from actiondbg.recording.format.arrow import Bools, Ints
@@ -300,7 +300,7 @@ class Operands:
         """Iterate over the operations of the input, with the indices of the definers; -1: none."""
         stage, known = self._first, dict[str, list[int]]()
         for index, result in enumerate(stage.results):
-            line = without_location(stage.text_lines[stage.lines[index] - 1])
+            line = without_trailing_locations(stage.text_lines[stage.lines[index] - 1])
             names = _VALUE.findall(_RESULTS.sub("", line))
             yield index, [self._visible(known.get(name, ()), index) for name in names]
             if result:

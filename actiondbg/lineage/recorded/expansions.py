@@ -11,7 +11,7 @@ import numpy as np
 
 from actiondbg.lineage.dumps.text_chains import is_distinctive
 from actiondbg.lineage.graph import Edges
-from actiondbg.lineage.lineage import EVIDENCES, Evidence
+from actiondbg.lineage.lineage import EVIDENCES
 from actiondbg.lineage.recorded.changes import Operands
 from actiondbg.recording.format.arrow import Bools, Ints
 
@@ -273,7 +273,6 @@ class Fusions:
 
 _STORE = -2  # the name of all stores
 _OTHER = "*"  # an operand that is no constant, and is not computed by what is compared
-_SAME_VALUE = (Evidence.CLONED, Evidence.REPLACED, Evidence.MERGED, Evidence.FOLDED)
 
 
 class Computation(NamedTuple):
@@ -299,7 +298,7 @@ class Values:
 
     def __init__(self, texts: Mapping[int, str], are_constants: Bools, known: Edges) -> None:
         self._texts = texts
-        codes = [EVIDENCES.index(one) for one in _SAME_VALUE]
+        codes = [code for code, one in enumerate(EVIDENCES) if one.keeps_value]
         which = np.isin(known.evidence, codes)
         which &= are_constants[known.sources] & are_constants[known.targets]
         self._pairs = np.stack((known.sources[which], known.targets[which]), axis=1).tolist()

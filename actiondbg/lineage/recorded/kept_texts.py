@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from actiondbg.ir.tokens import STRING
-from actiondbg.ir.written_locations import without_location
+from actiondbg.ir.written_locations import without_trailing_locations
 from actiondbg.lineage.dumps.text_chains import (
     CONSTANTS,
     SPLAT,
@@ -257,7 +257,7 @@ def _own_text(stage: Stage, index: int) -> str:
     """Return the text of an operation, without its regions and locations."""
     first, last = stage.lines[index] - 1, stage.last_lines[index] - 1
     lines = [stage.text_lines[at] for at in dict.fromkeys((first, last))]
-    return "\n".join(map(without_location, lines))
+    return "\n".join(map(without_trailing_locations, lines))
 
 
 def actions_by_number(numbers: Ints, ordinals: Ints) -> dict[int, int]:

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from actiondbg.recording.errors import RecordingError
 from actiondbg.recording.format.arrow import Array, Ints, pa
 from actiondbg.recording.format.file import Chunk, RecordingFile, Section
-from actiondbg.recording.format.layout import PACKED, layout_of
-from actiondbg.recording.format.structs import STRING, Kind, Space
+from actiondbg.recording.format.layout import layout_of
+from actiondbg.recording.format.structs import PACKED, STRING, Kind, Space
 
 
 class Items:

@@ -1,4 +1,4 @@
-"""numpy layouts and codes of the items of sections; structs.py has the rest of the format."""
+"""The items of sections as numpy arrays, and their codes; structs.py declares the fields."""
 
 from __future__ import annotations
 
@@ -7,33 +7,11 @@ from typing import Any
 import numpy as np
 
 from actiondbg.protocol import RESULTS
-from actiondbg.recording.format.structs import Kind
-
-
-def _layout(**fields: str) -> np.dtype[Any]:
-    return np.dtype([(name, f"<{form}") for name, form in fields.items()])
-
+from actiondbg.recording.format.structs import STRUCTS, Kind
 
 LAYOUTS: dict[int, np.dtype[Any]] = {
-    Kind.LOCATIONS: _layout(id="u4", file="u4", line="u4", col="u4", text="u4"),
-    Kind.ACTIONS: _layout(
-        start="u4", duration="u4", operation="u4", name="u4", depth="u2", outcome="u1", flags="u1"
-    ),
-    Kind.PATCHES: _layout(row="u4", outcome="u1", flags="u1", pad="u2", duration="u8"),
-    Kind.REASONS: _layout(row="u4", reason="u4"),
-    Kind.CONTEXTS: _layout(row="u4", context="u4"),
-    Kind.FINDINGS: _layout(row="u4", operation="u4", rule="u4", text="u4"),
-    Kind.IR: _layout(row="u4", operation="u4", before="u8", after="u8"),
-    Kind.STAGES: _layout(thread="u4", row="u4", kind="u4", generic="u4", text="u8"),
-}
-
-
-# The fields of a packed item, and how many of them (the first) are differences to the item before.
-PACKED: dict[int, tuple[tuple[str, ...], int]] = {
-    Kind.OPERATIONS: (("row", "operation", "location", "function", "name"), 4),
-    Kind.CHANGES: (("row", "operation", "code", "by", "by_result"), 2),
-    Kind.LINKS: (("row", "operation", "kind", "source"), 2),
-    Kind.STAGE_OPERATIONS: (("operation", "parent", "line", "location", "name"), 4),
+    kind: np.dtype([(name, f"<{form}") for name, form in (f.split(":") for f in fields.split())])
+    for kind, fields in STRUCTS.items()
 }
 
 

@@ -1,6 +1,6 @@
 """Structs of the format .adbrec, version 2, which docs/recordings.md describes.
 
-Everything is little endian. layout.py has the layouts of items, which are read as arrays.
+Everything is little endian. layout.py makes arrays of the items.
 Imports no third-party package.
 """
 
@@ -40,7 +40,7 @@ class Kind(IntEnum):
     REASONS = 8
     TEXTS = 9
     IR = 10
-    SAMPLES = 11
+    SAMPLES = 11  # a row, and a value of each event that the header names
     END = 12
     LINKS = 13
     STAGES = 14
@@ -48,6 +48,26 @@ class Kind(IntEnum):
     CONTEXTS = 16
     FINDINGS = 17
     PATTERN_SETS = 18
+
+
+# The fields of an item that is a struct, and their forms, such as u4 for four bytes.
+STRUCTS = {
+    Kind.LOCATIONS: "id:u4 file:u4 line:u4 col:u4 text:u4",
+    Kind.ACTIONS: "start:u4 duration:u4 operation:u4 name:u4 depth:u2 outcome:u1 flags:u1",
+    Kind.PATCHES: "row:u4 outcome:u1 flags:u1 pad:u2 duration:u8",
+    Kind.REASONS: "row:u4 reason:u4",
+    Kind.CONTEXTS: "row:u4 context:u4",
+    Kind.FINDINGS: "row:u4 operation:u4 rule:u4 text:u4",
+    Kind.IR: "row:u4 operation:u4 before:u8 after:u8",
+    Kind.STAGES: "thread:u4 row:u4 kind:u4 generic:u4 text:u8",
+}
+# The fields of a packed item, and how many of them (the first) are differences to the item before.
+PACKED: dict[int, tuple[tuple[str, ...], int]] = {
+    Kind.OPERATIONS: (("row", "operation", "location", "function", "name"), 4),
+    Kind.CHANGES: (("row", "operation", "code", "by", "by_result"), 2),
+    Kind.LINKS: (("row", "operation", "kind", "source"), 2),
+    Kind.STAGE_OPERATIONS: (("operation", "parent", "line", "location", "name"), 4),
+}
 
 
 class Space(IntEnum):

@@ -27,7 +27,6 @@ from actiondbg.recording.format.layout import (
     CHANGED,
     LAYOUTS,
     OUTCOMES,
-    PACKED,
     UNKNOWN_CHANGE,
 )
 from actiondbg.recording.format.structs import (
@@ -35,6 +34,7 @@ from actiondbg.recording.format.structs import (
     CHUNK_MAGIC,
     FILE_HEADER,
     MAGIC,
+    PACKED,
     RAW,
     SECTION_HEADER,
     STRING,

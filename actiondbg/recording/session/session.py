@@ -34,7 +34,8 @@ from actiondbg.recording.session.recorded_past import RecordedPast
 from actiondbg.recording.session.table_columns import ActionColumns
 from actiondbg.session.breakpoints import BreakpointList
 from actiondbg.session.debug_session import Beginning, RunnableSession
-from actiondbg.session.inspection.cursor import Cursor, Outcome, Stack
+from actiondbg.session.inspection.cursor import Cursor
+from actiondbg.session.inspection.stack import Outcome, Stack
 from actiondbg.session.inspection.stopped_ir import StoppedIR
 from actiondbg.session.names import STDIN
 from actiondbg.support.counts import check_count

@@ -15,7 +15,8 @@ from actiondbg.ir.printed import Excerpt, PrintedText, without_inner_regions
 from actiondbg.ir.printed_values import PrintedValues
 from actiondbg.ir.value_names import NamedKeys, ValueNames, read_names
 from actiondbg.session.inspection.agent_access import AgentAccess
-from actiondbg.session.inspection.cursor import Cursor, Stack
+from actiondbg.session.inspection.cursor import Cursor
+from actiondbg.session.inspection.stack import Stack
 from actiondbg.support.globs import check_glob
 
 if TYPE_CHECKING:

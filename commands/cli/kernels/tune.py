@@ -16,8 +16,8 @@ from actiondbg.commands.render.kernels.search import SearchDisplay, tuning_objec
 from actiondbg.commands.render.terminal.output import print_notice, print_result
 from actiondbg.kernels.model import Operation
 from actiondbg.kernels.search.search import SearchProgress
+from actiondbg.kernels.search.tuning import ModelTuner, TuneSettings
 from actiondbg.kernels.sweep.settings import SweepSettings
-from actiondbg.kernels.tuning import ModelTuner, TuneSettings
 
 _EPILOG = """\
 examples:

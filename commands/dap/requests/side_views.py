@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Iterator
 from typing import cast
 
-from actiondbg.commands.dap.debuggee import place_of
+from actiondbg.commands.dap.debuggee import file_position
 from actiondbg.commands.dap.handlers import request
 from actiondbg.commands.dap.protocol import Arguments, Body, NoArguments
 from actiondbg.commands.dap.server import Client
@@ -51,7 +51,7 @@ def _answer_of(client: Client, made: object, text: str) -> Answer:
     places = {
         each: Place(path=place[0], line=client.line(place[1]), column=client.column(place[2]))
         for each in _locations(result)
-        if (place := place_of(each)) is not None
+        if (place := file_position(each)) is not None
     }
     return Answer(text=text, result=result, places=places)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from actiondbg.commands.dap import protocol
-from actiondbg.commands.dap.debuggee import place_of, thread_number
+from actiondbg.commands.dap.debuggee import file_position, thread_number
 from actiondbg.commands.dap.handlers import provide, request
 from actiondbg.commands.dap.ir_documents import DocumentLines
 from actiondbg.commands.dap.protocol import Arguments, Body, NoArguments
@@ -83,7 +83,7 @@ def _ir_of(client: Client, frames: list[Frame]) -> tuple[DocumentLines, protocol
     """Return the document of the IR, where a frame needs it."""
     selected = client.debuggee.session.stack.selected
     if client.debuggee.configuration.show == "input" and not any(
-        each.index == selected and place_of(each.location) is None for each in frames
+        each.index == selected and file_position(each.location) is None for each in frames
     ):
         return None
     try:
@@ -104,7 +104,7 @@ def _frame(
         column=0,
         can_restart=True,
     )
-    place = place_of(frame.location)
+    place = file_position(frame.location)
     if place is not None and client.debuggee.configuration.show == "input":
         path, line, column = place
         made.source = protocol.Source(name=path.rpartition("/")[2], path=path)

@@ -14,7 +14,7 @@ from actiondbg.kernels.search.search import SearchProgress, SearchResult, Search
 from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
-    from actiondbg.kernels.tuning import TunedOperation, TuningResult
+    from actiondbg.kernels.search.tuning import TunedOperation, TuningResult
 
 _MOST_WRONG = 5  # that are listed
 _ENDS = {

@@ -19,7 +19,7 @@ from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.stop import culprit_words
 from actiondbg.commands.render.tables import wrapped
 from actiondbg.commands.render.terminal.output import BOLD, DIM, GREEN, RED, YELLOW, emphasize
-from actiondbg.commands.render.units import operation
+from actiondbg.commands.render.units import operation, place_words
 from actiondbg.protocol.legalizations import CastUnresolved
 from actiondbg.support.counts import counted, shortened
 from actiondbg.support.interrupts import signal_name
@@ -96,7 +96,7 @@ def headline(found: Explanation) -> str:
             how = "has not ended, and is legalizing no operation at this stop"
         return f"{words[0].upper()}{words[1:]} {how}."
     first = cause.way[0].legalization
-    place = f" at {first.location}" if first.location else ""
+    place = place_words(first.location)
     was = "was being legalized" if first.legalized is None else "was not legalized"
     return f"{operation(first.id, first.op)}{place} {was}: {cause.text}."
 
@@ -122,7 +122,7 @@ def _other_words(failure: OtherFailure) -> str:
     message = failure.message.removeprefix("the verifier failed ").rstrip(".")
     if failure.kind == "pass":
         unit = failure.unit
-        place = f" at {unit.location}" if unit is not None and unit.location else ""
+        place = "" if unit is None else place_words(unit.location)
         about = "" if unit is None else f", on {operation(unit.id, unit.name)}{place}"
         failed = f"{culprit} failed{about}: {message or 'no error was reported'}"
     else:
@@ -184,7 +184,7 @@ class _Text:
             lines.append(f"around it, {operation(around.id, around.op)} was left as well:")
             lines += self._legalization(around, cause_of(around), 1)
         for error in conversion.errors[:_MOST_ERRORS]:
-            place = f" at {error.location}" if error.location else ""
+            place = place_words(error.location)
             lines.append(f"reported{place}: {error.text}")
             if not cause.way:
                 lines += [f"  {_note(note.text, note.location)}" for note in error.notes]
@@ -222,7 +222,7 @@ class _Text:
             mark = emphasize(self._context, "x", RED)
             yield f"{indent}  {mark} {names}: {result_words(silent[0])}"
         for user in one.users[:_MOST_USERS]:
-            place = f" at {user.location}" if user.location else ""
+            place = place_words(user.location)
             yield f"{indent}  needed by {operation(user.id, user.name)}{place}"
 
     def _tried(self, tried: TriedPattern, cause: Cause, depth: int) -> Iterator[str]:
@@ -282,7 +282,7 @@ class _Text:
 
     def _group(self, group: LeftGroup, later: Sequence[Conversion]) -> Iterator[str]:
         first = group.first
-        place = f" at {first.location}" if first.location else ""
+        place = place_words(first.location)
         what = f"{operation(first.id, first.op)}{place}"
         if group.count > 1:
             what = f"{group.count:,} x {first.op}, first {operation(first.id, None)}{place}"
@@ -395,7 +395,7 @@ def _list(types: list[str]) -> str:
 
 
 def _neighbour(op: Neighbour, is_told: bool) -> str:
-    place = f" at {op.location}" if op.location else ""
+    place = place_words(op.location)
     converted = f", {'' if op.converted else 'not '}converted" if is_told else ""
     return f"{operation(op.id, op.name)}{place}{converted}"
 

@@ -20,7 +20,7 @@ from actiondbg.protocol import Action, Cursor, Frame, MLIRContext, Status, Threa
 from actiondbg.protocol.capabilities import CAPABILITIES
 from actiondbg.session.breakpoints import BreakpointList
 from actiondbg.session.inspection.cursor import Cursor as SessionCursor
-from actiondbg.session.inspection.cursor import Outcome, Stack
+from actiondbg.session.inspection.stack import Outcome, Stack
 from actiondbg.session.inspection.stopped_ir import StoppedIR
 from actiondbg.session.observers import Callback, Observer
 from tests.fakes.session.past import FakePast

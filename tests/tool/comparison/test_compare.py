@@ -224,13 +224,13 @@ def check_planted(compared: RunComparison, ordinal: int, symbol: str) -> None:
     for each in compared.functions:
         if each.function.symbol != symbol:
             assert each.is_equal
-        elif each.output == "other":
+        elif each.ir == "other":
             assert ordinal in each.own[0]
             assert each.first is not None
             assert ordinal in {action.ordinal for action in each.first.a}
         else:
             # It was done later, or another action did the same.
-            assert each.output == "same"
+            assert each.ir == "same"
 
 
 def function(chance: random.Random, number: int) -> str:
@@ -371,11 +371,11 @@ def test_a_pass_as_a_whole_has_the_actions_in_it(
 def test_identical_output_is_an_answer_without_recorded_ir(mlir_opt: str) -> None:
     side = recorded([mlir_opt, "in.mlir", "--canonicalize"], "a.adbrec", "none")
     outputs = {
-        written: compare_runs(replace(side, output=written), replace(side, output=b"x")).output
+        written: compare_runs(replace(side, written=written), replace(side, written=b"x")).output
         for written in (None, b"", b"y", b"x")
     }
     assert outputs == {None: "unknown", b"": "unknown", b"y": "unknown", b"x": "same"}
-    empty = replace(side, output=b"")
+    empty = replace(side, written=b"")
     assert compare_runs(empty, empty).output == "unknown"
 
 

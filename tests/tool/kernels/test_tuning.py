@@ -27,8 +27,8 @@ from actiondbg.kernels.providers.iree.whole_model import (
     tuning_spec,
 )
 from actiondbg.kernels.providers.provider import ProviderSettings
+from actiondbg.kernels.search.tuning import ModelTuner, TuneSettings, compare_results
 from actiondbg.kernels.sweep.settings import SweepSettings
-from actiondbg.kernels.tuning import ModelTuner, TuneSettings, compare_results
 from tests.elements import some
 from tests.paths import COMMAND
 

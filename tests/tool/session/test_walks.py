@@ -22,7 +22,7 @@ sys.exit(main())
 """
 FAULTY = """
 import sys
-from actiondbg.session.inspection.cursor import Stack
+from actiondbg.session.inspection.stack import Stack
 Stack.action = lambda self: max([])
 from actiondbg.cli import main
 sys.exit(main())
@@ -30,7 +30,7 @@ sys.exit(main())
 # A front end that shows the frame of another action.
 LYING = """
 import sys, msgspec
-from actiondbg.session.inspection.cursor import Stack
+from actiondbg.session.inspection.stack import Stack
 plain = Stack.action
 def action(self):
     found = plain(self)

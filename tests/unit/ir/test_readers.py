@@ -21,7 +21,7 @@ from actiondbg.ir.tree.outline import (
     symbols_in,
     without_indent,
 )
-from actiondbg.ir.written_locations import without_location, without_locations
+from actiondbg.ir.written_locations import without_all_locations, without_trailing_locations
 from actiondbg.lineage.stage import scanned_stage
 from tests.elements import some
 from tests.fakes.random_ir import RandomIR
@@ -114,7 +114,7 @@ def test_attributes_and_locations_of_each_operation(context: Any, seed: int) -> 
         assert read == known
         if "^bb" not in text:  # the locations of arguments are not at the end of the line
             located = operation.get_asm(enable_debug_info=True, use_local_scope=True)
-            assert without_location(located) == operation.get_asm(use_local_scope=True)
+            assert without_trailing_locations(located) == operation.get_asm(use_local_scope=True)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -123,7 +123,7 @@ def test_aliases_are_written_out(context: Any, seed: int) -> None:
     text = module.get_asm(enable_debug_info=True)
     plain = module.get_asm(enable_debug_info=True, use_local_scope=True)
     assert without_aliases(text).strip() == plain.strip()
-    assert without_locations(plain).strip() == module.get_asm(use_local_scope=True).strip()
+    assert without_all_locations(plain).strip() == module.get_asm(use_local_scope=True).strip()
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -38,7 +38,7 @@ _LEAST_SHARE = 1.0  # per cent of the program, from which on an operation is wor
 _LEAST_TRIALS = 8
 _REPETITIONS = 25  # of the whole program
 SPEC = "tuning_spec.mlir"
-_SEED = 1
+_OPERAND_SEED = 1  # of the program; the search has the seed of the settings
 # Of the largest element: what reordered sums of a network's layers may differ by. A wrong tile
 # differs by as much as the elements themselves.
 _TOLERANCE = 1e-3
@@ -338,7 +338,7 @@ def program_operands(inputs: Sequence[Tensor]) -> list[np.ndarray]:
     Vectors are positive, as variances are; the elements of others are random numbers whose sums
     over all dimensions but the last are near 1.
     """
-    numbers = np.random.default_rng(_SEED)
+    numbers = np.random.default_rng(_OPERAND_SEED)
     arrays: list[np.ndarray] = []
     for tensor in inputs:
         if not tensor.type.is_float:

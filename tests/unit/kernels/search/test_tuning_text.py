@@ -11,7 +11,7 @@ import pytest
 from actiondbg.commands.render.kernels.search import tuning_text
 from actiondbg.kernels.model import ElementType, Tensor
 from actiondbg.kernels.results.words import ModelWeights
-from actiondbg.kernels.tuning import Agreement, TuningResult, WholeTimes, program_operands
+from actiondbg.kernels.search.tuning import Agreement, TuningResult, WholeTimes, program_operands
 
 RESULT = TuningResult(
     ModelWeights((), 0),

@@ -17,8 +17,8 @@ from actiondbg.comparison.runs import FunctionComparison, RunComparison, compare
 from actiondbg.comparison.side import recorded_side
 from actiondbg.errors import ActiondbgError
 from actiondbg.ir.canonical import first_difference
+from actiondbg.suite.folder import SuiteFolder
 from actiondbg.suite.index import SHORTENED, UNWRITTEN
-from actiondbg.suite.processes import SuiteFolder
 from actiondbg.suite.runs import Run, list_runs
 
 Kind = Literal[

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from actiondbg.lint.linter import Command
 from actiondbg.recording import open_recording
-from actiondbg.suite.processes import SuiteFolder
+from actiondbg.suite.folder import SuiteFolder
 from actiondbg.suite.runs import recorded_commands
 
 if TYPE_CHECKING:

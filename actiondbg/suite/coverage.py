@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import msgspec
 
 from actiondbg.protocol.tags import PASS_TAG, TAG_OF_KIND, TagKind
+from actiondbg.suite.folder import SuiteFolder
 from actiondbg.suite.index import NO_CONTEXT, connect
-from actiondbg.suite.processes import SuiteFolder
 from actiondbg.support.globs import glob_matches
 
 if TYPE_CHECKING:

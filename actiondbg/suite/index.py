@@ -27,9 +27,9 @@ from actiondbg.recording.format.structs import Kind, Space
 from actiondbg.recording.query.filters import quoted
 from actiondbg.recording.tables.definitions import Definitions, taken
 from actiondbg.recording.tables.rows import ActionRows
+from actiondbg.suite.folder import SuiteFolder
+from actiondbg.suite.lit_tests import LitTests
 from actiondbg.suite.processes import (
-    LitTests,
-    SuiteFolder,
     SuiteProcess,
     SuiteProcesses,
     input_files,

@@ -12,8 +12,9 @@ from typing import NamedTuple
 import msgspec
 
 from actiondbg.errors import FileNotWritten, UsageError
+from actiondbg.suite.folder import PART, SuiteFolder
 from actiondbg.suite.index import NO_CONTEXT, build_index, connect, input_files
-from actiondbg.suite.processes import PART, SuiteFolder, SuiteProcess, read_processes
+from actiondbg.suite.processes import SuiteProcess, read_processes
 from actiondbg.support.scratch_directory import is_full
 from actiondbg.tool.seen_programs import may_run_mlir
 

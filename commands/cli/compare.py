@@ -172,7 +172,7 @@ def _decisive(
 def _compare_suites(options: CompareOptions, words: Sequence[str]) -> int:
     from actiondbg.commands.render.comparison import suite_lines, suite_object
     from actiondbg.comparison.suites import compare_suites
-    from actiondbg.suite.processes import SuiteFolder
+    from actiondbg.suite.folder import SuiteFolder
 
     progress = ProgressLine(sys.stderr)
     try:

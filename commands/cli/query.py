@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
     from actiondbg.recording.query.results import Write
-    from actiondbg.suite.processes import SuiteFolder
+    from actiondbg.suite.folder import SuiteFolder
 
 AnswerFormat = Literal["table", "csv", "json", "parquet"]
 _EPILOG = """\
@@ -84,7 +84,7 @@ def run(parser: LineParser[QueryOptions], argv: list[str]) -> int:
 
 
 def _suite(paths: Sequence[str]) -> SuiteFolder | None:
-    from actiondbg.suite.processes import SuiteFolder
+    from actiondbg.suite.folder import SuiteFolder
 
     folders = [folder for folder in map(SuiteFolder, map(Path, paths)) if folder.exists]
     if len(paths) > 1 and folders:

@@ -25,7 +25,7 @@ from actiondbg.support.globs import check_glob
 if TYPE_CHECKING:
     from actiondbg.suite.capture import RecordedSuite
     from actiondbg.suite.coverage import Coverage, Kind, Totals
-    from actiondbg.suite.processes import SuiteFolder
+    from actiondbg.suite.folder import SuiteFolder
     from actiondbg.suite.shards import ShardOutput
 
 COMMANDS = {  # in the order of use, with what they do
@@ -106,7 +106,7 @@ def record(parser: LineParser[RecordOptions], argv: list[str]) -> int:
     if options.shards is not None and options.dask is None:
         parser.error("--shards needs --dask: a machine alone records the suite at once")
     need_packages("actiondbg suite")
-    from actiondbg.suite.processes import SuiteFolder
+    from actiondbg.suite.folder import SuiteFolder
 
     folder = SuiteFolder(options.output)
     with parser.reported_usage():
@@ -194,7 +194,7 @@ def list_(parser: LineParser[ListOptions], argv: list[str]) -> int:
     options = parser.read(argv)
     need_packages("actiondbg suite")
     from actiondbg.commands.render.suite import overview_lines, place_of, run_lines
-    from actiondbg.suite.processes import SuiteFolder
+    from actiondbg.suite.folder import SuiteFolder
     from actiondbg.suite.runs import list_runs, overview
 
     folder = SuiteFolder(options.suite)
@@ -279,8 +279,8 @@ def coverage_(parser: LineParser[CoverageOptions], argv: list[str]) -> int:
         difference_lines,
     )
     from actiondbg.suite.coverage import STATES, coverage, differences
+    from actiondbg.suite.folder import SuiteFolder
     from actiondbg.suite.pattern_sources import locate_patterns
-    from actiondbg.suite.processes import SuiteFolder
 
     kinds = KINDS if options.kind is None else (options.kind,)
     states = STATES if options.state is None else (options.state,)
@@ -361,7 +361,7 @@ def merge_(parser: LineParser[MergeOptions], argv: list[str]) -> int:
     options = parser.read_intermixed(argv)
     need_packages("actiondbg suite")
     from actiondbg.commands.render.suite import overview_lines
-    from actiondbg.suite.processes import SuiteFolder
+    from actiondbg.suite.folder import SuiteFolder
     from actiondbg.suite.runs import merge, overview
 
     folder = SuiteFolder(options.output)

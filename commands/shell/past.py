@@ -296,8 +296,8 @@ def validate(console: Console, options: ValidateOptions) -> ActionJudged:
     """
     from actiondbg.recording.errors import need_packages
     from actiondbg.support.scratch_directory import scratch_directory
+    from actiondbg.validation.function_judgement import JudgementLimits, Query
     from actiondbg.validation.inputs import INDEX_BITS
-    from actiondbg.validation.judgement import Limits, Query
     from actiondbg.validation.types import INDEX_WIDTH
     from actiondbg.validation.workers import judge_apart
 
@@ -308,7 +308,7 @@ def validate(console: Console, options: ValidateOptions) -> ActionJudged:
             found = past.diff(options.ordinal, module=True)
         except NotRecorded:  # of the whole module
             found = past.diff(options.ordinal, module=False)
-        limits = Limits(
+        limits = JudgementLimits(
             tool=console.session.target.argv[0],
             scratch=str(scratch),
             seconds=options.timeout,

@@ -17,7 +17,7 @@ _FIRST_DEPTH = 8  # choices on a path, before others are followed that have fewe
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ProofLimits:
     """How much a proof may take."""
 
     seconds: float = 20  # altogether
@@ -51,7 +51,7 @@ class Explorer:
 
     terms: Terms
     _solver: Solver
-    limits: Limits
+    limits: ProofLimits
     conditions: list[Term] = field(default_factory=list[Term])  # of the path that is followed
     paths: int = 0  # how many were followed to their end
     # The limits that were reached, in words.

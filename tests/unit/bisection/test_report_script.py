@@ -32,7 +32,7 @@ from actiondbg.bisection.reproducer.strategies import (
     strategies,
     with_source,
 )
-from actiondbg.validation.oracle import Validate
+from actiondbg.validation.validate_oracle import Validate
 
 # --- pipelines ----------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from actiondbg.suite.folder import PART, SuiteFolder
 from actiondbg.tool.seen_programs import SeenPrograms
 
-_SEPARATOR = "\x1f"  # between the fields of a process; the format is that of SeenPrograms.cpp
+_SEPARATOR = "\x1f"  # between the fields of a process; the format is that of SuiteProcess.cpp
 _ESCAPE = re.compile(r"\\x([0-9a-f]{2})")
 _FORK = re.compile(r"(\d+) ?(.*)")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from actiondbg.lint.rules import BY_NAME, DEFAULT_RULES, Finding, Findings, Place, Rule
+from actiondbg.lint.rules import BY_NAME, DEFAULT_RULES, Finding, FindingPlace, Findings, Rule
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import IRDetail, RecordingProcess, start_recording
 from actiondbg.recording.query.interruption import fetch_rows
@@ -55,7 +55,7 @@ class Linter:
         from actiondbg.recording.query.database import open_database
 
         header = recording.header
-        place = Place(header.argv, header.cwd, recording.count, path, test)
+        place = FindingPlace(header.argv, header.cwd, recording.count, path, test)
         found: list[Finding] = []
         passes: list[tuple[bool, Finding]] = []
         with self._lock:
@@ -93,14 +93,14 @@ class Linter:
             self._passes[name] = finding if known is None else known.joined(finding)
 
 
-def _passes(database: Any, place: Place) -> Iterator[tuple[bool, Finding]]:
+def _passes(database: Any, place: FindingPlace) -> Iterator[tuple[bool, Finding]]:
     """Yield whether each pass of a recording changed something, and the finding if none does."""
     for name, has_changed, times, duration, ordinal in fetch_rows(database, _PASSES):
         at = _placed(database, place, ordinal)
         yield has_changed, Finding("dead-pass", name, "", at, times, 1, (duration or 0) / 1e9)
 
 
-def _found(database: Any, rule: Rule, place: Place) -> Iterator[Finding]:
+def _found(database: Any, rule: Rule, place: FindingPlace) -> Iterator[Finding]:
     """Yield the findings of a rule in a recording, each subject once."""
     rows = fetch_rows(
         database,
@@ -116,7 +116,7 @@ def _found(database: Any, rule: Rule, place: Place) -> Iterator[Finding]:
         yield Finding(rule.name, subject, detail or "", at, times, 1, (spent or 0) / 1e9)
 
 
-def _placed(database: Any, place: Place, ordinal: int) -> Place:
+def _placed(database: Any, place: FindingPlace, ordinal: int) -> FindingPlace:
     (row,) = fetch_rows(
         database, "SELECT file, line, function, op FROM actions WHERE ordinal = ?", [ordinal]
     )
@@ -142,7 +142,7 @@ _CHANGING = """
 
 
 @dataclass(frozen=True)
-class Command:
+class ToolCommand:
     """A command of a tool, that can run again."""
 
     argv: tuple[str, ...]  # its command line
@@ -183,7 +183,7 @@ class Repetition:
         follow: a glob of the processes to record of a program that starts tools.
     """
 
-    def __init__(self, command: Command, folder: Path, follow: str | None = None) -> None:
+    def __init__(self, command: ToolCommand, folder: Path, follow: str | None = None) -> None:
         self._command = command
         self._follow = follow
         self._folder = folder
@@ -343,7 +343,7 @@ class Repetition:
     def _finding(self, rule: str, first: Recording, other: Repeated, test: str | None) -> Finding:
         """Return a finding at the action that crashed, else at the first that differs."""
         argv = self._command.argv
-        place = Place(argv, self._command.cwd, first.count, None, test)
+        place = FindingPlace(argv, self._command.cwd, first.count, None, test)
         unknown = Finding(rule, Path(argv[0]).name, _ending(other), place)
         if other.recording is None:
             return unknown

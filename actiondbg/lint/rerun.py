@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
 from actiondbg.errors import LaunchError
-from actiondbg.lint.linter import Command, Linter, Repetition
+from actiondbg.lint.linter import Linter, Repetition, ToolCommand
 from actiondbg.lint.runs import LintedRun
 from actiondbg.support.scratch_directory import scratch_directory
 
@@ -50,7 +50,7 @@ class Rerun:
             KeyboardInterrupt: the tools that ran were interrupted, and no other one was started.
                 The linter has the findings of the commands before.
         """
-        commands: dict[Command, tuple[str | None, bool]] = {}
+        commands: dict[ToolCommand, tuple[str | None, bool]] = {}
         self.failed = 0
         self._is_stopped = False
         for run in runs:
@@ -76,7 +76,7 @@ class Rerun:
         finally:
             pool.shutdown(cancel_futures=True)
 
-    def _again(self, command: Command, test: str | None, has_actions: bool) -> bool:
+    def _again(self, command: ToolCommand, test: str | None, has_actions: bool) -> bool:
         """Run a command again; return whether it could be."""
         with scratch_directory("lint") as folder:
             repetition = Repetition(command, folder, self._follow)

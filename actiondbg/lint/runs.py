@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from actiondbg.lint.linter import Command
+from actiondbg.lint.linter import ToolCommand
 from actiondbg.recording import open_recording
 from actiondbg.suite.folder import SuiteFolder
 from actiondbg.suite.runs import recorded_commands
@@ -22,7 +22,7 @@ class LintedRun(NamedTuple):
     path: str  # of the recording, or its name among several ones
     # What can run again; None if its input is gone, which only a suite knows, as only it has the
     # file of standard input.
-    command: Command | None
+    command: ToolCommand | None
     # The test that the run belongs to, with the line of its RUN line; None if that is not known.
     test: str | None = None
 
@@ -54,7 +54,7 @@ def recorded_runs(
             recording = open_recording(recorded, partial=True)
             # The suite has the file of the tool, the recording the words, also of long lines.
             words = (argv[0], *recording.header.argv[1:])
-            command = None if stdin is None else Command(words, cwd, stdin)
+            command = None if stdin is None else ToolCommand(words, cwd, stdin)
             yield LintedRun(recording, str(recorded), command, test)
     if not others:
         return
@@ -64,4 +64,4 @@ def recorded_runs(
             warn(sentence)
     for name, recording in sources.recordings.items():
         header = recording.header
-        yield LintedRun(recording, name, Command(header.argv, header.cwd))
+        yield LintedRun(recording, name, ToolCommand(header.argv, header.cwd))

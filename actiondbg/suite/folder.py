@@ -15,7 +15,7 @@ PART = "part"  # the line of the notes before those of a further start of a driv
 _FORMAT = 1
 
 
-class Description(msgspec.Struct, frozen=True):
+class SuiteDescription(msgspec.Struct, frozen=True):
     """What is noted of a suite."""
 
     format: int = _FORMAT  # the version of the layout of the folder
@@ -105,11 +105,11 @@ class SuiteFolder:
 
     def describe_all(self, commands: list[list[str]]) -> None:
         """Note the commands of all parts."""
-        write_whole(self._mark, msgspec.json.encode(Description(commands=commands)))
+        write_whole(self._mark, msgspec.json.encode(SuiteDescription(commands=commands)))
 
-    def description(self) -> Description:
+    def description(self) -> SuiteDescription:
         """Return what is noted of the suite, an empty description if nothing is."""
         try:
-            return msgspec.json.decode(self._mark.read_bytes(), type=Description)
+            return msgspec.json.decode(self._mark.read_bytes(), type=SuiteDescription)
         except (OSError, msgspec.MsgspecError):
-            return Description()
+            return SuiteDescription()

@@ -130,12 +130,14 @@ class _Linting:
         Raises:
             ActiondbgError: the tool made no MLIR context.
         """
-        from actiondbg.lint.linter import Command, Repetition
+        from actiondbg.lint.linter import Repetition, ToolCommand
 
         with scratch_directory("lint") as folder:
             reads = inspect_command_line(list(argv)).reads_stdin
             kept = copy_stdin(folder) if reads else None  # for each run
-            command = Command(tuple(argv), os.getcwd(), os.devnull if kept is None else str(kept))
+            command = ToolCommand(
+                tuple(argv), os.getcwd(), os.devnull if kept is None else str(kept)
+            )
             repetition = Repetition(command, folder, self._options.follow)
             with self._progress.shown("running the tool ..."):
                 try:

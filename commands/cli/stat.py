@@ -112,10 +112,10 @@ def run(parser: LineParser[StatOptions], argv: list[str]) -> int:
 
 
 def _measure(source: Source, options: StatOptions) -> int:
-    from actiondbg.recording.statistics.measurement import Selection, measure
+    from actiondbg.recording.statistics.measurement import MeasuredSelection, measure
 
     check_key(options.sort, source.recording.header.events)
-    selection = Selection(
+    selection = MeasuredSelection(
         options.name,
         options.buckets,
         options.own,

@@ -92,7 +92,7 @@ class Expansions:
             yield found._replace(news=news)
 
 
-class Change(NamedTuple):
+class OperationChange(NamedTuple):
     """A change of an operation.
 
     Args:
@@ -148,7 +148,7 @@ class Inlinings:
             self._bodies.setdefault(function, {})[number] = None
         self._came: dict[int, dict[int, str]] = {}  # by action, with the functions before
 
-    def of(self, changes: Iterable[Change]) -> Iterator[Inlining]:
+    def of(self, changes: Iterable[OperationChange]) -> Iterator[Inlining]:
         """Iterate over the inlinings that changes show, in the order of time."""
         for change in changes:
             number = change.operation

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from actiondbg.protocol import RESULTS
-from actiondbg.recording.format.structs import Kind
+from actiondbg.recording.format.structs import SectionKind
 
 
 def _layout(**fields: str) -> np.dtype[Any]:
@@ -15,31 +15,31 @@ def _layout(**fields: str) -> np.dtype[Any]:
 
 
 LAYOUTS: dict[int, np.dtype[Any]] = {
-    Kind.LOCATIONS: _layout(id="u4", file="u4", line="u4", col="u4", text="u4"),
-    Kind.ACTIONS: _layout(
+    SectionKind.LOCATIONS: _layout(id="u4", file="u4", line="u4", col="u4", text="u4"),
+    SectionKind.ACTIONS: _layout(
         start="u4", duration="u4", operation="u4", name="u4", depth="u2", outcome="u1", flags="u1"
     ),
-    Kind.PATCHES: _layout(row="u4", outcome="u1", flags="u1", pad="u2", duration="u8"),
-    Kind.REASONS: _layout(row="u4", reason="u4"),
-    Kind.CONTEXTS: _layout(row="u4", context="u4"),
-    Kind.FINDINGS: _layout(row="u4", operation="u4", rule="u4", text="u4"),
-    Kind.IR: _layout(row="u4", operation="u4", before="u8", after="u8"),
-    Kind.STAGES: _layout(thread="u4", row="u4", kind="u4", generic="u4", text="u8"),
+    SectionKind.PATCHES: _layout(row="u4", outcome="u1", flags="u1", pad="u2", duration="u8"),
+    SectionKind.REASONS: _layout(row="u4", reason="u4"),
+    SectionKind.CONTEXTS: _layout(row="u4", context="u4"),
+    SectionKind.FINDINGS: _layout(row="u4", operation="u4", rule="u4", text="u4"),
+    SectionKind.IR: _layout(row="u4", operation="u4", before="u8", after="u8"),
+    SectionKind.STAGES: _layout(thread="u4", row="u4", kind="u4", generic="u4", text="u8"),
 }
 
 
 # The fields of a packed item, and how many of them (the first) are differences to the item before.
 PACKED: dict[int, tuple[tuple[str, ...], int]] = {
-    Kind.OPERATIONS: (("row", "operation", "location", "function", "name"), 4),
-    Kind.CHANGES: (("row", "operation", "code", "by", "by_result"), 2),
-    Kind.LINKS: (("row", "operation", "kind", "source"), 2),
-    Kind.STAGE_OPERATIONS: (("operation", "parent", "line", "location", "name"), 4),
+    SectionKind.OPERATIONS: (("row", "operation", "location", "function", "name"), 4),
+    SectionKind.CHANGES: (("row", "operation", "code", "by", "by_result"), 2),
+    SectionKind.LINKS: (("row", "operation", "kind", "source"), 2),
+    SectionKind.STAGE_OPERATIONS: (("operation", "parent", "line", "location", "name"), 4),
 }
 
 
 def layout_of(kind: int, events: int) -> np.dtype[Any]:
     """Return the layout of an item, in a recording with a number of counted events."""
-    if kind == Kind.SAMPLES:
+    if kind == SectionKind.SAMPLES:
         return np.dtype([("row", "<u4"), ("pad", "<u4"), ("values", "<u8", (events,))])
     return LAYOUTS[kind]
 

@@ -27,7 +27,7 @@ RAW, ZLIB = 0, 1  # codecs
 IRDetail = Literal["changed", "function", "pass", "output", "none"]  # what a recording has of IR
 
 
-class Kind(IntEnum):
+class SectionKind(IntEnum):
     """The content of a section."""
 
     HEADER = 1

@@ -37,7 +37,7 @@ class RecordedAnswers:
         self._actions = describe.actions
         self._describe = describe
         self._position = position
-        self._values = NamedValues(describe.operations, describe.ir)
+        self._values = ValuesByName(describe.operations, describe.ir)
         self._selected = 0
         self._moved: OperationState | None = None  # the cursor, after a move
         self._handlers: dict[type[protocol.Message], Callable[[Any], protocol.Message]] = {
@@ -255,7 +255,7 @@ class RecordedAnswers:
         )
 
 
-class NamedValues:
+class ValuesByName:
     """Finds values by the names that they have in the session."""
 
     def __init__(self, operations: OperationColumns, ir: RecordedIR | ImportedIR) -> None:

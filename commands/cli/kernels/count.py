@@ -19,7 +19,7 @@ from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import UsageError
 from actiondbg.recording.errors import need_packages
 from actiondbg.statistics.event_probe import choose_available, try_event
-from actiondbg.statistics.events import DEFAULT, Event, listed_events
+from actiondbg.statistics.events import DEFAULT, CountableEvent, listed_events
 from actiondbg.support.globs import check_glob
 from actiondbg.support.interrupts import signal_name
 from actiondbg.support.scratch_directory import scratch_directory
@@ -139,7 +139,7 @@ def _count(
     options: CountOptions,
     words: Sequence[str],
     folder: Path,
-    events: Sequence[Event],
+    events: Sequence[CountableEvent],
     notes: list[str],
 ) -> int:
     from actiondbg.kernels.counting.measurement import NothingCounted

@@ -57,7 +57,7 @@ from actiondbg.kernels.sweep.generation import DispatchFilter, PlannedDispatches
 from actiondbg.kernels.sweep.settings import SweepSettings
 from actiondbg.kernels.sweep.sweep import Report, SweepProgress
 from actiondbg.statistics.event_probe import choose_available
-from actiondbg.statistics.events import Event
+from actiondbg.statistics.events import CountableEvent
 
 ALL = "all"
 _SMALL = "small"
@@ -334,7 +334,7 @@ def sweep_settings(options: CompileLine) -> SweepSettings:
             bisect=options.bisect,
         )
     if isinstance(options, ProfileLine):
-        events: Sequence[Event] = ()
+        events: Sequence[CountableEvent] = ()
         if options.events:
             names = split_names(options.events)
             events, notes = choose_available(names, "actiondbg kernels count")

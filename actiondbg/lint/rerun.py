@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
 from actiondbg.errors import LaunchError
+from actiondbg.lint.linted_runs import LintedRun
 from actiondbg.lint.linter import Linter, Repetition, ToolCommand
-from actiondbg.lint.runs import LintedRun
 from actiondbg.support.scratch_directory import scratch_directory
 
 

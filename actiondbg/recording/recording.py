@@ -28,7 +28,9 @@ from actiondbg.recording.format.file import (
 from actiondbg.recording.format.items import StringTables
 from actiondbg.recording.format.structs import SectionKind
 from actiondbg.recording.tables.action_rows import ActionRows
-from actiondbg.recording.tables.actions import (
+from actiondbg.recording.tables.definitions import Definitions
+from actiondbg.recording.tables.lazy_table import LazyTable
+from actiondbg.recording.tables.recorded_tables import (
     ActionTable,
     ChangeTable,
     OperationTable,
@@ -36,8 +38,6 @@ from actiondbg.recording.tables.actions import (
     finding_table,
     link_table,
 )
-from actiondbg.recording.tables.definitions import Definitions
-from actiondbg.recording.tables.lazy_table import LazyTable
 from actiondbg.recording.tables.snapshots import (
     IRTexts,
     RecordedStage,

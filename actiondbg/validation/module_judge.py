@@ -16,7 +16,7 @@ from actiondbg.validation.function_judgement import (
     in_module,
 )
 from actiondbg.validation.program import FunctionPair, Module, is_same, references, walk
-from actiondbg.validation.reading import ProgramReader
+from actiondbg.validation.program_reader import ProgramReader
 
 # Passes that look at one function at a time, whatever they run on.
 _LOCAL = frozenset({"canonicalize", "cse"})

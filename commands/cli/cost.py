@@ -15,7 +15,7 @@ from actiondbg.commands.interpreter.values import positive
 from actiondbg.commands.render.terminal.output import print_result
 from actiondbg.errors import UsageError
 from actiondbg.recording.errors import need_packages
-from actiondbg.recording.overwrite import check_overwritten
+from actiondbg.recording.overwrite_protection import check_overwritten
 
 if TYPE_CHECKING:
     from actiondbg.lineage.lineage import Lineage

@@ -33,13 +33,13 @@ from actiondbg.lint.rules import (
     read_baseline,
 )
 from actiondbg.recording.errors import need_packages
-from actiondbg.recording.overwrite import check_overwritten
+from actiondbg.recording.overwrite_protection import check_overwritten
 from actiondbg.support.counts import counted
 from actiondbg.support.scratch_directory import scratch_directory
 from actiondbg.tool.command_line import copy_stdin, inspect_command_line
 
 if TYPE_CHECKING:
-    from actiondbg.lint.runs import LintedRun
+    from actiondbg.lint.linted_runs import LintedRun
 
 _CORES = os.cpu_count() or 1
 _EPILOG = f"""\
@@ -168,7 +168,7 @@ class _Linting:
         return list(self.linter.finish())
 
     def lint_recordings(self, words: Sequence[str]) -> list[Finding]:
-        from actiondbg.lint.runs import recorded_runs
+        from actiondbg.lint.linted_runs import recorded_runs
 
         runs = recorded_runs(words, partial=self._options.partial, warn=print_notice)
         if self._options.rerun:

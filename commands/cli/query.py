@@ -16,7 +16,7 @@ from actiondbg.commands.interpreter.options import Options, option, positional
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import UsageError
 from actiondbg.recording.errors import need_packages
-from actiondbg.recording.overwrite import check_overwritten
+from actiondbg.recording.overwrite_protection import check_overwritten
 from actiondbg.support.atomic_write import open_whole
 from actiondbg.support.counts import counted
 

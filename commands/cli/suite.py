@@ -23,9 +23,9 @@ from actiondbg.support.counts import counted
 from actiondbg.support.globs import check_glob
 
 if TYPE_CHECKING:
-    from actiondbg.suite.capture import RecordedSuite
     from actiondbg.suite.coverage import Coverage, Kind, Totals
     from actiondbg.suite.folder import SuiteFolder
+    from actiondbg.suite.recorded_suite import RecordedSuite
     from actiondbg.suite.shards import ShardOutput
 
 COMMANDS = {  # in the order of use, with what they do
@@ -73,7 +73,7 @@ def _size(text: str) -> int:
     return int(float(match[1]) * _UNITS[match[2].lower()])
 
 
-class RecordOptions(Options):
+class SuiteRecordOptions(Options):
     output: Path = option("-o", "--output", "DIR", help="the folder of the suite")
     resume: bool = flag(
         help="add to a suite; a command that runs again replaces its earlier recording"
@@ -96,8 +96,10 @@ class RecordOptions(Options):
     )
 
 
-@subcommand("suite record", "-o DIR [options] -- COMMAND ARGS...", RecordOptions, _RECORD_EPILOG)
-def record(parser: LineParser[RecordOptions], argv: list[str]) -> int:
+@subcommand(
+    "suite record", "-o DIR [options] -- COMMAND ARGS...", SuiteRecordOptions, _RECORD_EPILOG
+)
+def record(parser: LineParser[SuiteRecordOptions], argv: list[str]) -> int:
     """Run a test driver, and record all actions of each MLIR process in it."""
     ours, command = parser.split(argv)
     options = parser.read(ours)
@@ -129,7 +131,7 @@ def record(parser: LineParser[RecordOptions], argv: list[str]) -> int:
     return exit_code(done.status)
 
 
-def _record(options: RecordOptions, command: list[str], folder: SuiteFolder) -> RecordedSuite:
+def _record(options: SuiteRecordOptions, command: list[str], folder: SuiteFolder) -> RecordedSuite:
     if options.dask is not None:
         from actiondbg.suite.shards import record_shards
 
@@ -143,7 +145,7 @@ def _record(options: RecordOptions, command: list[str], folder: SuiteFolder) -> 
             options=_words(options),
             resume=options.resume,
         )
-    from actiondbg.suite.capture import record_suite
+    from actiondbg.suite.recorded_suite import record_suite
 
     return record_suite(
         command,
@@ -157,7 +159,7 @@ def _record(options: RecordOptions, command: list[str], folder: SuiteFolder) -> 
     )
 
 
-def _words(options: RecordOptions) -> list[str]:
+def _words(options: SuiteRecordOptions) -> list[str]:
     words = ["--ir", options.ir]
     words += [] if options.limit is None else ["--limit", str(options.limit)]
     words += [] if options.follow is None else ["--follow", options.follow]
@@ -182,14 +184,14 @@ exit status: 0 success, 1 error, 2 bad usage. docs/suites.md describes suites.
 """
 
 
-class ListOptions(Options):
+class SuiteListOptions(Options):
     suite: Path = positional("DIR", help="a suite")
     missing: bool = flag(help="only runs without a recording, or with an incomplete one, and why")
     json: bool = flag(help="print one JSON object a line")
 
 
-@subcommand("suite list", "DIR [options]", ListOptions, _LIST_EPILOG)
-def list_(parser: LineParser[ListOptions], argv: list[str]) -> int:
+@subcommand("suite list", "DIR [options]", SuiteListOptions, _LIST_EPILOG)
+def list_(parser: LineParser[SuiteListOptions], argv: list[str]) -> int:
     """List the runs of a suite: how each ended, and which test it belongs to."""
     options = parser.read(argv)
     need_packages("actiondbg suite")

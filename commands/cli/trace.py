@@ -16,7 +16,7 @@ from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Options, option
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.recording.errors import need_packages
-from actiondbg.recording.overwrite import check_overwritten
+from actiondbg.recording.overwrite_protection import check_overwritten
 from actiondbg.recording.trace.options import (
     Failed,
     Format,

@@ -48,7 +48,7 @@ NOT_KNOWN = 4  # exit status
 _TOOL_OF_IMPORTS = "mlir-opt"  # for real runs: imported logs have no command line
 
 
-class ValidateOptions(Options):
+class ValidateRunOptions(Options):
     budget: float = option(
         "SECONDS",
         default=120.0,
@@ -77,8 +77,8 @@ class ValidateOptions(Options):
     no_color: NoColor = False
 
 
-@subcommand("validate", "[options] (-- TOOL ARGS... | RUN.adbrec)", ValidateOptions, _EPILOG)
-def run(parser: LineParser[ValidateOptions], argv: list[str]) -> int:
+@subcommand("validate", "[options] (-- TOOL ARGS... | RUN.adbrec)", ValidateRunOptions, _EPILOG)
+def run(parser: LineParser[ValidateRunOptions], argv: list[str]) -> int:
     """Judge for each action whether the program still does the same: by proof, and by running
     functions before and after it.
     """
@@ -140,7 +140,7 @@ def _print_cut(side: Side) -> None:
 
 
 def _validate(
-    side: Side, rerun: Rerun | None, workers: Workers, options: ValidateOptions, folder: Path
+    side: Side, rerun: Rerun | None, workers: Workers, options: ValidateRunOptions, folder: Path
 ) -> Validation:
     from actiondbg.validation.function_judgement import JudgementLimits
     from actiondbg.validation.inputs import INDEX_BITS
@@ -209,7 +209,7 @@ def _path_of(tool: str) -> str:
         return tool
 
 
-def _show(found: Validation, options: ValidateOptions) -> None:
+def _show(found: Validation, options: ValidateRunOptions) -> None:
     from actiondbg.commands.render.validation import validation_lines, validation_object
     from actiondbg.validation.run_validation import write_report
 

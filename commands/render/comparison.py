@@ -11,10 +11,15 @@ from typing import Any
 import msgspec
 
 from actiondbg.commands.render.units import path_from_here
-from actiondbg.comparison.actions import ChangingAction
-from actiondbg.comparison.runs import FirstDifference, FunctionComparison, RunComparison
+from actiondbg.comparison.changing_actions import ChangingAction
+from actiondbg.comparison.run_comparison import FirstDifference, FunctionComparison, RunComparison
 from actiondbg.comparison.side import Side
-from actiondbg.comparison.suites import DifferenceCause, FirstAction, Kind, SuiteComparison
+from actiondbg.comparison.suite_comparison import (
+    DifferenceCause,
+    FirstAction,
+    Kind,
+    SuiteComparison,
+)
 from actiondbg.ir.diff import make_diff
 from actiondbg.protocol.tags import FOLD_TAG
 from actiondbg.support.counts import counted, plural

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from actiondbg.commands.render.renderer import RenderContext, renders
-from actiondbg.lineage.answer import (
+from actiondbg.lineage.stage import stage_title
+from actiondbg.lineage.track_answer import (
     AnsweredLoss,
     AnsweredOperation,
     AnsweredStep,
     AnsweredTrace,
     TrackAnswer,
 )
-from actiondbg.lineage.stage import stage_title
 from actiondbg.support.counts import counted, shortened
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from actiondbg.statistics.quantities import (
 from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
-    from actiondbg.recording.statistics.measurement import Measured, Total
+    from actiondbg.recording.statistics.run_measurement import Measured, Total
     from actiondbg.statistics.quantities import Floats, Quantity, QuantityRelation
 
 GAMMA = 0.5

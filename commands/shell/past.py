@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from actiondbg.analysis.contrast import Contrast, Example
     from actiondbg.analysis.history import History
     from actiondbg.commands.interpreter.console import Console
-    from actiondbg.lineage.answer import Direction, TrackAnswer
-    from actiondbg.lineage.live import SessionLineage
+    from actiondbg.lineage.session_lineage import SessionLineage
     from actiondbg.lineage.stage import Operation, Stage
+    from actiondbg.lineage.track_answer import Direction, TrackAnswer
     from actiondbg.process.stop import Stop
     from actiondbg.session.debug_session import End
     from actiondbg.session.past.failure_return import FailureReturn
@@ -375,7 +375,12 @@ class PictureOptions(TrackOptions):
 @PAST.command("lineage", example="lineage @12 --svg lineage.svg")
 def lineage(console: Console, options: PictureOptions) -> PictureWritten:
     """Draw what an operation came from and became: from the input to the end of the run."""
-    from actiondbg.lineage.pictures.graph import picture, picture_dot, picture_page, picture_svg
+    from actiondbg.lineage.pictures.tracking_picture import (
+        picture,
+        picture_dot,
+        picture_page,
+        picture_svg,
+    )
     from actiondbg.lineage.units import rolled_up
     from actiondbg.support.atomic_write import write_whole
 
@@ -407,7 +412,7 @@ def _open(console: Console, target: str, to: str | None) -> SessionLineage:
 
     The target is checked first: a replay may take long.
     """
-    from actiondbg.lineage.live import SessionLineage, check_target
+    from actiondbg.lineage.session_lineage import SessionLineage, check_target
 
     check_target(console.session, place_of(console, target))
     end = "now" if to is None else _end(console, to)
@@ -423,7 +428,7 @@ def _answer(
     to: Stage,
     direction: Direction,
 ) -> TrackAnswer:
-    from actiondbg.lineage import answer
+    from actiondbg.lineage import track_answer
     from actiondbg.lineage.lineage import related
     from actiondbg.lineage.units import rolled_up
 
@@ -434,7 +439,7 @@ def _answer(
         nested = options.nested or None
         tracking = found.lineage.track(operations, to, exact=options.exact, nested=nested)
     tracking = rolled_up(tracking, options.level)
-    return found.named(answer.answer(found.lineage, operations, to, tracking, direction))
+    return found.named(track_answer.answer(found.lineage, operations, to, tracking, direction))
 
 
 def _end(console: Console, to: str) -> End:

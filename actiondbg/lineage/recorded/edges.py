@@ -10,7 +10,7 @@ import numpy as np
 
 from actiondbg.lineage.graph import Edges
 from actiondbg.lineage.lineage import EVIDENCES, Evidence
-from actiondbg.lineage.recorded.changes import (
+from actiondbg.lineage.recorded.change_columns import (
     ChangesInOrder,
     Links,
     Operands,

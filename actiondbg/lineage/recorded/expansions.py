@@ -12,7 +12,7 @@ import numpy as np
 from actiondbg.lineage.dumps.text_chains import is_distinctive
 from actiondbg.lineage.graph import Edges
 from actiondbg.lineage.lineage import EVIDENCES, Evidence
-from actiondbg.lineage.recorded.changes import Operands
+from actiondbg.lineage.recorded.change_columns import Operands
 from actiondbg.recording.format.arrow import Bools, Ints
 
 _DEPTH = 3  # operations between the root of a pattern and an operation that it fuses

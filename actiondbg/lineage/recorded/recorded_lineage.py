@@ -20,7 +20,7 @@ from actiondbg.ir.value_names import ValueNames
 from actiondbg.lineage.graph import Edges, GraphLineage, LineageGraph
 from actiondbg.lineage.lineage import Evidence, LineageStep, Loss, Node
 from actiondbg.lineage.locations import Location
-from actiondbg.lineage.recorded.changes import (
+from actiondbg.lineage.recorded.change_columns import (
     ChangesInOrder,
     Operands,
     RecordedActions,
@@ -38,7 +38,7 @@ from actiondbg.lineage.stage import Stage, is_call, is_constant, symbol_around
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.recorded_text import RecordedText
 from actiondbg.recording.recording import Recording
-from actiondbg.recording.session.changes import OperationChanges
+from actiondbg.recording.session.operation_changes import OperationChanges
 from actiondbg.recording.tables.snapshots import IRText, RecordedStage, file_location
 
 _RESULT = re.compile(rf"\s*({VALUE})")

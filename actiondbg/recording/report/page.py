@@ -32,7 +32,7 @@ from actiondbg.recording.report.queries import (
     ask_columns,
 )
 from actiondbg.recording.report.suspects import suspects
-from actiondbg.recording.session.columns import ActionColumns
+from actiondbg.recording.session.table_columns import ActionColumns
 from actiondbg.support.html_page import (
     TABLES,
     Cell,

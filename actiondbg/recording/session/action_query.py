@@ -22,7 +22,7 @@ from actiondbg.recording.format.arrow import WORD, Bools, DataType, Ints, Table,
 from actiondbg.recording.query.database import empty_database, open_database
 from actiondbg.recording.query.filters import where, where_outcome
 from actiondbg.recording.query.interruption import fetch_numbers
-from actiondbg.recording.session.columns import ActionColumns, OrdinalMap
+from actiondbg.recording.session.table_columns import ActionColumns, OrdinalMap
 
 # A query that names one of these runs over all actions.
 _SINGLE = frozenset(("ordinal", "operation", "parent", "start_ns", "duration_ns", "self_ns"))

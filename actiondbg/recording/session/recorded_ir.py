@@ -22,13 +22,13 @@ from actiondbg.recording.recorded_text import (
     compare,
     without_regions,
 )
-from actiondbg.recording.session.columns import IRColumns
+from actiondbg.recording.session.table_columns import IRColumns
 from actiondbg.recording.tables.snapshots import IRText
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from actiondbg.recording.session.changes import OperationColumns
+    from actiondbg.recording.session.operation_changes import OperationColumns
 
 _MOST_TEXTS = 4  # that are kept, with their values
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from actiondbg.recording.statistics.measurement import NameStatistics
+from actiondbg.recording.statistics.run_measurement import NameStatistics
 from actiondbg.statistics.quantities import (
     Quantity,
     QuantityRelation,

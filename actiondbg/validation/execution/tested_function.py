@@ -11,7 +11,7 @@ from typing import Any
 from actiondbg.errors import ActiondbgError
 from actiondbg.ir.bindings import IRReader
 from actiondbg.ir.tokens import SYMBOL, symbol_name
-from actiondbg.validation.reading import read_type
+from actiondbg.validation.program_reader import read_type
 from actiondbg.validation.types import Type
 
 _SYMBOL = re.compile(SYMBOL)

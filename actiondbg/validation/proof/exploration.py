@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
-from actiondbg.validation.proof.solver import Answer, Solver
+from actiondbg.validation.proof.solver import Solver, SolverAnswer
 from actiondbg.validation.proof.terms import Term, Terms
 from actiondbg.validation.types import INDEX_WIDTH, signed
 
@@ -64,8 +64,8 @@ class Explorer:
     )
     _pushed: int = 0
     _known_possible: bool = True
-    _answers: dict[tuple[frozenset[Term], Term], Answer] = field(
-        default_factory=dict[tuple[frozenset[Term], Term], Answer]
+    _answers: dict[tuple[frozenset[Term], Term], SolverAnswer] = field(
+        default_factory=dict[tuple[frozenset[Term], Term], SolverAnswer]
     )
 
     def __post_init__(self) -> None:
@@ -131,7 +131,7 @@ class Explorer:
         if condition.value != 1:
             self.conditions.append(condition)
 
-    def ask(self, conditions: Sequence[Term], wanted: Sequence[Term] = ()) -> Answer:
+    def ask(self, conditions: Sequence[Term], wanted: Sequence[Term] = ()) -> SolverAnswer:
         """Return whether conditions can hold on this path.
 
         Raises:

@@ -21,7 +21,12 @@ from actiondbg.validation.interpreter import run_function
 from actiondbg.validation.machine import Buffer, Elements, MemRef, RuntimeValue, extent
 from actiondbg.validation.program import Function, Module, is_mutable
 from actiondbg.validation.proof.exploration import Explorer, PathLeft, ProofLimits, TimeOver
-from actiondbg.validation.proof.operation import ScalarTerm, Undecided, UndefinedTarget, sort_of
+from actiondbg.validation.proof.operation_on_terms import (
+    ScalarTerm,
+    Undecided,
+    UndefinedTarget,
+    sort_of,
+)
 from actiondbg.validation.proof.solver import Solver, SolverFailed
 from actiondbg.validation.proof.symbolic import Symbolic
 from actiondbg.validation.proof.terms import Term, Terms, have

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from actiondbg.validation.domain import NotInterpreted, fast_math, is_set, overflow_flags, predicate
-from actiondbg.validation.proof.operation import (
+from actiondbg.validation.proof.operation_on_terms import (
     Computed,
     OperationOnTerms,
     TermFunction,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from actiondbg.validation.domain import NotInterpreted, Scalar, fast_math, short_name
 from actiondbg.validation.floats import bits_of as bits_of_number
 from actiondbg.validation.program import Attribute
-from actiondbg.validation.proof.operation import (
+from actiondbg.validation.proof.operation_on_terms import (
     Computed,
     OperationOnTerms,
     ScalarTerm,

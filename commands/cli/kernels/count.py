@@ -55,7 +55,7 @@ exit status: that of the program (128 + N for a signal); 0 for a folder; 1 error
 """
 
 
-class CountOptions(Options):
+class KernelCountOptions(Options):
     events: str | None = option(
         "LIST",
         help="comma-separated events, 'default' (those that this machine supports) or 'none'",
@@ -94,8 +94,8 @@ class CountOptions(Options):
     print_library: bool = flag(help="print the path of the library for LD_PRELOAD")
 
 
-@subcommand("kernels count", "[options] (-- PROGRAM ARGS... | DIR)", CountOptions, _EPILOG)
-def run(parser: LineParser[CountOptions], argv: list[str]) -> int:
+@subcommand("kernels count", "[options] (-- PROGRAM ARGS... | DIR)", KernelCountOptions, _EPILOG)
+def run(parser: LineParser[KernelCountOptions], argv: list[str]) -> int:
     """Count CPU events for each call of a dispatch function of IREE, or of a kernel."""
     ours, words = parser.split(argv)
     options = parser.read([*_hook_words(os.environ), *ours])
@@ -117,7 +117,7 @@ def run(parser: LineParser[CountOptions], argv: list[str]) -> int:
         return _run(options, words, is_program)
 
 
-def _run(options: CountOptions, words: Sequence[str], is_program: bool) -> int:
+def _run(options: KernelCountOptions, words: Sequence[str], is_program: bool) -> int:
     from actiondbg.kernels.counting.measurement import has_counts
 
     _check(options)
@@ -136,7 +136,7 @@ def _run(options: CountOptions, words: Sequence[str], is_program: bool) -> int:
 
 
 def _count(
-    options: CountOptions,
+    options: KernelCountOptions,
     words: Sequence[str],
     folder: Path,
     events: Sequence[CountableEvent],
@@ -158,7 +158,7 @@ def _count(
 
 
 def _report(
-    options: CountOptions, words: Sequence[str], folder: Path, out: TextIO, notes: list[str]
+    options: KernelCountOptions, words: Sequence[str], folder: Path, out: TextIO, notes: list[str]
 ) -> None:
     """Read the counts, write the requested files, and print the result."""
     from actiondbg.kernels.counting.measurement import CallSelection, cost_of, read_calls
@@ -178,7 +178,7 @@ def _report(
         print(text, file=out)
 
 
-def _text(cost: CallCost, words: Sequence[str], options: CountOptions) -> str:
+def _text(cost: CallCost, words: Sequence[str], options: KernelCountOptions) -> str:
     if options.json:
         return json.dumps({"argv": list(words), **cost.as_json()}, ensure_ascii=False)
     from actiondbg.commands.render.kernels.counts import counts_text
@@ -189,7 +189,7 @@ def _text(cost: CallCost, words: Sequence[str], options: CountOptions) -> str:
 # --- options ----------------------------------------------------------------------
 
 
-def _check(options: CountOptions) -> None:
+def _check(options: KernelCountOptions) -> None:
     need_packages(_COMMAND, ("numpy",), "kernels")
     if options.name is not None:
         check_glob(options.name, options.name, 0)

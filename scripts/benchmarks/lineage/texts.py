@@ -12,7 +12,7 @@ from typing import Any
 
 from actiondbg.lineage.dumps.text_chains import ComparedTexts, TextEdges
 from actiondbg.lineage.locations import UNKNOWN, SourceRange
-from actiondbg.lineage.source import open_lineage
+from actiondbg.lineage.opened_lineage import open_lineage
 from actiondbg.lineage.stage import Stage
 from scripts.benchmarks.lineage.pipelines import Pipeline
 from scripts.benchmarks.recording import command

@@ -12,7 +12,7 @@ import pytest
 
 from actiondbg.commands.cli.stat import run
 from actiondbg.recording import open_recording
-from actiondbg.recording.statistics.measurement import MeasuredSelection, measure
+from actiondbg.recording.statistics.run_measurement import MeasuredSelection, measure
 from actiondbg.recording.statistics.samples import write_csv
 from actiondbg.statistics.events import KNOWN
 from tests.elements import some

@@ -9,7 +9,7 @@ from actiondbg.validation.concrete import Concrete
 from actiondbg.validation.domain import POISON
 from actiondbg.validation.interpreter import run_function
 from actiondbg.validation.machine import VisibleEvent
-from actiondbg.validation.reading import ProgramReader
+from actiondbg.validation.program_reader import ProgramReader
 
 LOWERING = (
     "builtin.module(convert-tensor-to-linalg,"

@@ -9,7 +9,7 @@ import pytest
 from actiondbg.errors import UsageError
 from actiondbg.lineage.dumps.dump_lineage import DumpLineage, read_dumps
 from actiondbg.lineage.lineage import Evidence, LineageStep, Loss
-from actiondbg.lineage.source import open_lineage
+from actiondbg.lineage.opened_lineage import open_lineage
 
 INPUT = """func.func @f(%a: i32) -> i32 {
   %0 = t.add %a, %a : i32

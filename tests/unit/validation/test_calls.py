@@ -13,7 +13,7 @@ from actiondbg.validation.interpreter import run_function
 from actiondbg.validation.machine import Elements
 from actiondbg.validation.module_judge import ModuleJudge
 from actiondbg.validation.program import Module
-from actiondbg.validation.reading import ProgramReader
+from actiondbg.validation.program_reader import ProgramReader
 from actiondbg.validation.strictness import strictness
 
 _OUTSIDE = "func.func private @outside(i32) -> i32\nfunc.func private @look()\n"

@@ -11,8 +11,8 @@ from actiondbg.validation.function_judgement import FunctionJudgement, Judgement
 from actiondbg.validation.module_judge import ModuleJudge
 from actiondbg.validation.pieces import NotScaled, Uncut, cuts, scaled
 from actiondbg.validation.program import Function, FunctionPair
+from actiondbg.validation.program_reader import ProgramReader
 from actiondbg.validation.proof.refinement import Refuted, prove
-from actiondbg.validation.reading import ProgramReader
 
 READER = ProgramReader()
 HEAD = (

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from actiondbg.validation.inputs import View
+from actiondbg.validation.program_reader import ProgramReader
 from actiondbg.validation.proof.exploration import ProofLimits
 from actiondbg.validation.proof.refinement import NotProved, ProofResult, Proved, Refuted, prove
-from actiondbg.validation.reading import ProgramReader
 
 pytest.importorskip("bitwuzla")
 pytest.importorskip("mlir.ir")

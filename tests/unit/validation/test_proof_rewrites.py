@@ -9,8 +9,8 @@ from actiondbg.validation.domain import POISON, UndefinedBehaviour
 from actiondbg.validation.inputs import materialize
 from actiondbg.validation.interpreter import run_function
 from actiondbg.validation.program import Module
+from actiondbg.validation.program_reader import ProgramReader
 from actiondbg.validation.proof.refinement import NotProved, ProofResult, Proved, Refuted, prove
-from actiondbg.validation.reading import ProgramReader
 
 pytest.importorskip("bitwuzla")
 pytest.importorskip("mlir.ir")

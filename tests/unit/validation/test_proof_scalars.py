@@ -14,7 +14,7 @@ from actiondbg.validation.concrete import Concrete
 from actiondbg.validation.domain import POISON, UndefinedBehaviour
 from actiondbg.validation.program import OpaqueAttribute
 from actiondbg.validation.proof.exploration import Explorer, ProofLimits
-from actiondbg.validation.proof.operation import ScalarTerm
+from actiondbg.validation.proof.operation_on_terms import ScalarTerm
 from actiondbg.validation.proof.solver import Solver
 from actiondbg.validation.proof.symbolic import Symbolic
 from actiondbg.validation.proof.terms import Term, Terms

@@ -6,7 +6,7 @@ import pytest
 
 from actiondbg.validation.function_judgement import JudgementLimits, Query
 from actiondbg.validation.module_judge import ModuleJudge
-from actiondbg.validation.reading import ProgramReader
+from actiondbg.validation.program_reader import ProgramReader
 from actiondbg.validation.strictness import strictness
 
 _SUM = """

@@ -8,7 +8,7 @@ from actiondbg.validation.concrete import Concrete
 from actiondbg.validation.domain import POISON, NotInterpreted, OutOfBudget, UndefinedBehaviour
 from actiondbg.validation.interpreter import run_function
 from actiondbg.validation.machine import FunctionOutcome
-from actiondbg.validation.reading import ProgramReader
+from actiondbg.validation.program_reader import ProgramReader
 
 _CONSTANTS = """\
   %c0 = arith.constant 0 : index

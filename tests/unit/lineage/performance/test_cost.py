@@ -12,8 +12,8 @@ from actiondbg.commands.cli import cost
 from actiondbg.errors import ActiondbgError
 from actiondbg.lineage.cost import NO_LINE, NO_ORIGIN, OTHER_CODE, Cost, attribute
 from actiondbg.lineage.lineage import Lineage
+from actiondbg.lineage.opened_lineage import open_lineage
 from actiondbg.lineage.profiles import Profile, ProfileEntry, ProfileFrame
-from actiondbg.lineage.source import open_lineage
 
 INPUT = """\
 func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {

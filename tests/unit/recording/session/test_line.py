@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actiondbg.recording.session.columns import EventLine, depths_of, is_line, order_of
+from actiondbg.recording.session.table_columns import EventLine, depths_of, is_line, order_of
 from tests.fakes import strategies
 
 

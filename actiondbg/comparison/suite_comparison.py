@@ -13,7 +13,7 @@ from functools import partial
 from multiprocessing import get_context
 from typing import Literal, NamedTuple
 
-from actiondbg.comparison.runs import FunctionComparison, RunComparison, compare_runs
+from actiondbg.comparison.run_comparison import FunctionComparison, RunComparison, compare_runs
 from actiondbg.comparison.side import recorded_side
 from actiondbg.errors import ActiondbgError
 from actiondbg.ir.canonical import first_difference

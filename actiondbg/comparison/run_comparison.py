@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from actiondbg.comparison.actions import (
+from actiondbg.comparison.changing_actions import (
     ChangingAction,
     RunFunction,
     changing_actions,

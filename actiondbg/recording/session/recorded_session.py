@@ -22,15 +22,15 @@ from actiondbg.protocol.tags import FOLD_TAG, TAG_OF_KIND
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.recording import Recording
 from actiondbg.recording.session.action_query import ActionQuery
-from actiondbg.recording.session.answers import RecordedAnswers
-from actiondbg.recording.session.columns import ActionColumns, Side
 from actiondbg.recording.session.descriptions import ActionDescriptions
 from actiondbg.recording.session.position import (
     Position,
     RecordedBreakpoints,
     RecordedObservers,
 )
+from actiondbg.recording.session.recorded_answers import RecordedAnswers
 from actiondbg.recording.session.recorded_past import RecordedPast
+from actiondbg.recording.session.table_columns import ActionColumns, Side
 from actiondbg.session.breakpoints import BreakpointList
 from actiondbg.session.debug_session import Beginning, RunnableSession
 from actiondbg.session.inspection.cursor import Cursor, Outcome, Stack

@@ -16,7 +16,7 @@ from actiondbg.lineage.stage import Stage
 from actiondbg.protocol.tags import FOLD_TAG, PASS_TAG, PATTERN_TAG, TAG_OF_KIND
 from actiondbg.recording.format.arrow import Bools, Ints
 from actiondbg.recording.recording import Recording
-from actiondbg.recording.session.columns import TableColumns
+from actiondbg.recording.session.table_columns import TableColumns
 
 
 class RecordedActions:

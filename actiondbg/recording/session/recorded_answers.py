@@ -15,13 +15,13 @@ from actiondbg.errors import NoSuchUnit, NotRecorded, UnitErased
 from actiondbg.ir.tokens import RESULT
 from actiondbg.ir.value_names import NamedKey
 from actiondbg.recording.recorded_text import RecordedOperation, RecordedText
-from actiondbg.recording.session.changes import OperationState
+from actiondbg.recording.session.operation_changes import OperationState
 from actiondbg.recording.session.recorded_ir import RecordedIR
 from actiondbg.session.inspection.agent_access import erased_names
 
 if TYPE_CHECKING:
-    from actiondbg.recording.session.changes import OperationColumns
     from actiondbg.recording.session.descriptions import ActionDescriptions
+    from actiondbg.recording.session.operation_changes import OperationColumns
     from actiondbg.recording.session.position import Position
     from actiondbg.recording.session.recorded_ir import ImportedIR
 

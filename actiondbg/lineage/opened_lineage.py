@@ -204,7 +204,7 @@ def lineage_of(recording: Recording, remap: Sequence[str] = ()) -> Lineage:
         NotRecorded: the recording has no lineage.
     """
     if recording.header.imported:
-        from actiondbg.lineage.dumps.imported import imported_lineage
+        from actiondbg.lineage.dumps.imported_lineage import imported_lineage
 
         return imported_lineage(recording, remap)
     from actiondbg.lineage.recorded.recorded_lineage import RecordedLineage
@@ -246,8 +246,8 @@ def _up_to(
 ) -> tuple[int, RecordedLineage]:
     """Return the run of a chain in which an action is, and its lineage up to the action's end."""
     from actiondbg.analysis.pipeline import find_pass_end
-    from actiondbg.lineage.live import SessionLineage
-    from actiondbg.recording.session.session import RecordedSession
+    from actiondbg.lineage.session_lineage import SessionLineage
+    from actiondbg.recording.session.recorded_session import RecordedSession
 
     with ExitStack() as stack:
         sessions = [stack.enter_context(RecordedSession(one)) for one in recordings]

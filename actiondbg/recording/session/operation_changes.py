@@ -13,7 +13,7 @@ import numpy.typing as npt
 from actiondbg import protocol
 from actiondbg.protocol.tags import PATTERN_TAG
 from actiondbg.recording.format.arrow import Bools, Ints
-from actiondbg.recording.session.columns import ActionColumns, TableColumns, location_of
+from actiondbg.recording.session.table_columns import ActionColumns, TableColumns, location_of
 
 if TYPE_CHECKING:
     from actiondbg.protocol.types import UnitState

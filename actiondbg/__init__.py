@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from actiondbg.errors import ActiondbgError
     from actiondbg.process.stop import Stop
     from actiondbg.session.session import Session, connect, launch
-    from actiondbg.validation.validation import validate
+    from actiondbg.validation.run_validation import validate
 
 
 __all__ = [
@@ -51,7 +51,7 @@ _MODULES = {
     "bisect": "actiondbg.bisection",
     "connect": "actiondbg.session.session",
     "launch": "actiondbg.session.session",
-    "validate": "actiondbg.validation.validation",
+    "validate": "actiondbg.validation.run_validation",
 }
 
 

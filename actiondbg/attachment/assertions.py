@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
-from actiondbg.attachment.observed_actions import Attempts, ObservedActions
+from actiondbg.attachment.observed_actions import EqualAttempts, ObservedActions
 from actiondbg.breakpoints.resolution import NamesOfKind, similar_name
 from actiondbg.breakpoints.spec import parse_pieces, split_spec_and_condition
 from actiondbg.errors import LaunchError, UsageError
@@ -206,7 +206,7 @@ def _similar(actions: ObservedActions, name: str) -> str | None:
     return similar_name(name.partition(":")[2] or name, known)
 
 
-def _ending(attempts: Attempts) -> str:
+def _ending(attempts: EqualAttempts) -> str:
     """Return how attempts ended: the reason of a failure, else the outcome."""
     if attempts.outcome == "failed":
         return attempts.reason or "failed without a reason"

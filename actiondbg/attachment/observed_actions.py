@@ -74,7 +74,7 @@ class ObservedAction(NamedTuple):
         return " ".join(parts)
 
 
-class Attempts(NamedTuple):
+class EqualAttempts(NamedTuple):
     """Actions that ended in the same way."""
 
     outcome: str
@@ -155,13 +155,13 @@ class ObservedActions:
         )
         return actions, operations
 
-    def attempts(self, condition: str) -> list[Attempts]:
+    def attempts(self, condition: str) -> list[EqualAttempts]:
         """Return how the actions ended for which an SQL condition holds, the most common first."""
         rows = self._rows(
             "SELECT outcome, reason, count(*) AS many, min(ordinal) AS earliest FROM actions "
             f"WHERE {condition} GROUP BY outcome, reason ORDER BY many DESC, earliest"
         )
-        return [Attempts(*row) for row in rows]
+        return [EqualAttempts(*row) for row in rows]
 
     def names(self, tag: str) -> list[str]:
         """Return the names of the actions with a tag, in the order of their first appearance."""

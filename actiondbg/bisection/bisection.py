@@ -14,13 +14,13 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.bisection import messages
-from actiondbg.bisection.bounds import SearchSpace, StartSearch, evaluate_whole_run
+from actiondbg.bisection.bounds import Bounds, StartSearch, evaluate_whole_run
 from actiondbg.bisection.candidates import Record
 from actiondbg.bisection.culprit_search import CulpritSearch, describe_culprit, smallest_set
 from actiondbg.bisection.evaluator import FlakyOracle, TrialEvaluator, TrialRunner
 from actiondbg.bisection.frozen_tool import FrozenTool
 from actiondbg.bisection.messages import NothingFound
-from actiondbg.bisection.oracles import Evidence
+from actiondbg.bisection.oracles import TrialFiles
 from actiondbg.bisection.plain_runs import PlainRuns, PlainVerdicts
 from actiondbg.bisection.progress import LimitReached, ProgressReporter
 from actiondbg.bisection.result import Culprit, Result
@@ -291,7 +291,7 @@ class Bisection(Closeable):
         if self._plain is None:
             return PlainVerdicts()
 
-        def count(runs: list[Evidence]) -> int:
+        def count(runs: list[TrialFiles]) -> int:
             judged = (runner.judge(one, self.frozen_tool.new_trial()) for one in runs)
             return sum(judgement.verdict == "bad" for judgement in judged)
 
@@ -303,7 +303,7 @@ class Bisection(Closeable):
             self._progress.add_note(found.describe())
         return found._replace(outputs=self._plain.outputs())
 
-    def _first(self, search: CulpritSearch, space: SearchSpace) -> Result:
+    def _first(self, search: CulpritSearch, space: Bounds) -> Result:
         judgement = search.confirm(space)
         culprit = self._describe(space, space.interval.bad - 1)
         words = culprit.entry.describe()
@@ -314,7 +314,7 @@ class Bisection(Closeable):
             message=f"{words} turns good to bad. {messages.confirmation(judgement)}",
         )
 
-    def _set(self, evaluator: TrialEvaluator, pool: Pool, jobs: int, space: SearchSpace) -> Result:
+    def _set(self, evaluator: TrialEvaluator, pool: Pool, jobs: int, space: Bounds) -> Result:
         mode = "skip" if self.task.mode == "skip" else "minimize"
         items, is_minimal = smallest_set(evaluator, pool, jobs, space, mode)
         chosen = [space.candidates[item].entry for item in items]
@@ -343,7 +343,7 @@ class Bisection(Closeable):
             is_minimal=is_minimal,
         )
 
-    def _describe(self, space: SearchSpace, index: int) -> Culprit:
+    def _describe(self, space: Bounds, index: int) -> Culprit:
         self._progress.start_phase("the culprit", 0)
         action = space.candidates[index]
         return describe_culprit(

@@ -17,7 +17,7 @@ from actiondbg.bisection.candidates import (
 from actiondbg.bisection.evaluator import TrialEvaluator
 from actiondbg.bisection.messages import NothingFound
 from actiondbg.bisection.minimizer import Interval
-from actiondbg.bisection.oracles import Evidence
+from actiondbg.bisection.oracles import TrialFiles
 from actiondbg.bisection.trial import Trial, TrialResult
 from actiondbg.bisection.verdict import Judgement
 
@@ -32,7 +32,7 @@ _MOST_UNTESTABLE = 2  # starts, before the passes are left out one by one
 
 
 @dataclass
-class SearchSpace:
+class Bounds:
     """Candidates, of which the first ``interval.good`` are good and ``interval.bad`` are bad.
 
     Attributes:
@@ -45,7 +45,7 @@ class SearchSpace:
     scheme: Scheme
     candidates: list[RecordedAction]
     interval: Interval
-    evidence: dict[int, Evidence] = field(default_factory=dict[int, Evidence])
+    evidence: dict[int, TrialFiles] = field(default_factory=dict[int, TrialFiles])
 
     @property
     def left(self) -> list[RecordedAction]:
@@ -60,7 +60,7 @@ class SearchSpace:
 
 def evaluate_whole_run(
     evaluator: TrialEvaluator, keys: bool, is_event: bool = False, speculative: bool = False
-) -> tuple[Record, Evidence | None]:
+) -> tuple[Record, TrialFiles | None]:
     """Run the tool without skips; the output must be bad.
 
     Args:
@@ -97,7 +97,7 @@ class StartSearch:
     """Tries schemes until the run that skips all candidates is good."""
 
     def __init__(
-        self, evaluator: TrialEvaluator, record: Record, whole_run: Evidence | None
+        self, evaluator: TrialEvaluator, record: Record, whole_run: TrialFiles | None
     ) -> None:
         self._evaluator = evaluator
         self._record = record
@@ -115,7 +115,7 @@ class StartSearch:
                 return self._evaluator.prefix(scheme, candidates, 0)
         return None
 
-    def find(self) -> SearchSpace:
+    def find(self) -> Bounds:
         """Find a scheme whose candidates can all be skipped, so that the output is good.
 
         Raises:
@@ -197,7 +197,7 @@ class StartSearch:
             (removed if is_removable else required).add(argument)
         return required, idle
 
-    def _without_one_pass(self) -> SearchSpace | None:
+    def _without_one_pass(self) -> Bounds | None:
         """Return the runs of the first pass without which alone the output is good, or None.
 
         A whole compiler needs most of its passes: several that are left out together break its
@@ -228,9 +228,9 @@ class StartSearch:
         return [each for each in self._queue.removable_passes() if each in changed]
 
     def _space(
-        self, scheme: Scheme, candidates: list[RecordedAction], start: Evidence | None
-    ) -> SearchSpace:
-        space = SearchSpace(scheme, candidates, Interval(0, len(candidates)))
+        self, scheme: Scheme, candidates: list[RecordedAction], start: TrialFiles | None
+    ) -> Bounds:
+        space = Bounds(scheme, candidates, Interval(0, len(candidates)))
         for length, evidence in ((0, start), (len(candidates), self._whole_run)):
             if evidence is not None:
                 space.evidence[length] = evidence

@@ -17,7 +17,7 @@ from typing import NamedTuple, cast
 from actiondbg.bisection.command_runner import Cancelled
 from actiondbg.bisection.evaluator import TrialRunner
 from actiondbg.bisection.frozen_tool import FrozenTool
-from actiondbg.bisection.oracles import Evidence
+from actiondbg.bisection.oracles import TrialFiles
 from actiondbg.bisection.task import BisectionTask
 from actiondbg.bisection.trial import RunningTrial, Trial, TrialResult
 from actiondbg.bisection.verdict import Judgement
@@ -110,7 +110,7 @@ def _close(tool: FrozenTool, directory: Path) -> None:
     remove_directory(directory)
 
 
-def _answer(judgement: Judgement, evidence: Evidence | None) -> WorkerAnswer:
+def _answer(judgement: Judgement, evidence: TrialFiles | None) -> WorkerAnswer:
     if evidence is None:
         return WorkerAnswer(judgement, None, None, b"")
     output = None
@@ -240,7 +240,7 @@ class DaskPool:
         if answer.output is None:
             return TrialResult(answer.judgement)
         directory = self._new_trial().directory
-        evidence = Evidence(directory / "output", directory / "errors", answer.stop)
+        evidence = TrialFiles(directory / "output", directory / "errors", answer.stop)
         evidence.output.write_bytes(answer.output)
         evidence.errors.write_bytes(answer.errors)
         return TrialResult(answer.judgement, evidence)

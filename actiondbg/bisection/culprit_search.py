@@ -13,11 +13,11 @@ from typing import Literal, TypeVar
 
 from actiondbg import protocol
 from actiondbg.bisection import messages
-from actiondbg.bisection.bounds import SearchSpace
+from actiondbg.bisection.bounds import Bounds
 from actiondbg.bisection.candidates import Record, RecordedAction, candidates_of
 from actiondbg.bisection.evaluator import TrialEvaluator
 from actiondbg.bisection.messages import NothingFound
-from actiondbg.bisection.minimizer import Interval, Minimizer, SearchResult, search
+from actiondbg.bisection.minimizer import Interval, Minimizer, SearchEnd, search
 from actiondbg.bisection.progress import LimitReached
 from actiondbg.bisection.result import Culprit, Entry
 from actiondbg.bisection.trial import Pool, Trial, TrialResult
@@ -51,7 +51,7 @@ class CulpritSearch:
     confirms: bool
     is_contradicted: bool = field(default=False, init=False)
 
-    def find(self, space: SearchSpace) -> SearchSpace:
+    def find(self, space: Bounds) -> Bounds:
         """Narrow to one candidate; if it is a pass, to an action in it.
 
         Raises:
@@ -69,14 +69,14 @@ class CulpritSearch:
             )
             return space
 
-    def confirm(self, space: SearchSpace) -> Judgement:
+    def confirm(self, space: Bounds) -> Judgement:
         """Judge the run that skips only the culprit."""
         self.evaluator.progress.start_phase("the confirmation", 1)
         result = self.evaluator.evaluate(self._confirmation(space, space.interval.bad))
         result.remove_files()
         return result.judgement
 
-    def judge_again(self, space: SearchSpace) -> None:
+    def judge_again(self, space: Bounds) -> None:
         """Judge the outputs of the longest good and the shortest bad prefix once more.
 
         Raises:
@@ -89,17 +89,17 @@ class CulpritSearch:
             if evidence is not None and judgement is not None:
                 self.evaluator.judge_again(evidence, judgement)
 
-    def _confirmation(self, space: SearchSpace, number: int) -> Trial:
+    def _confirmation(self, space: Bounds, number: int) -> Trial:
         """Return the trial that skips only one candidate, numbered from 1."""
         ordinal = space.candidates[number - 1].ordinal
         plan = self.evaluator.plan(space.scheme, only=ordinal)
         return self.evaluator.trial(plan, ordinal)
 
-    def _judgement(self, space: SearchSpace, length: int) -> Judgement | None:
+    def _judgement(self, space: Bounds, length: int) -> Judgement | None:
         prefix = self.evaluator.prefix(space.scheme, space.candidates, length)
         return self.evaluator.cached(prefix)
 
-    def _search(self, space: SearchSpace) -> None:
+    def _search(self, space: Bounds) -> None:
         evaluator, candidates, interval = self.evaluator, space.candidates, space.interval
         steps = math.ceil(math.log2(interval.bad - interval.good)) + 1
         # The search for a smallest set follows unless there is a confirmation.
@@ -126,7 +126,7 @@ class CulpritSearch:
         if not interval.is_narrow:
             raise self._untestable(space)
 
-    def _note_surprises(self, found: SearchResult, space: SearchSpace) -> None:
+    def _note_surprises(self, found: SearchEnd, space: Bounds) -> None:
         for length in found.surprises:
             self.is_contradicted = True
             ordinal = space.candidates[length - 1].ordinal
@@ -135,7 +135,7 @@ class CulpritSearch:
                 f"#{ordinal} is {found.verdicts[length]} as well."
             )
 
-    def _untestable(self, space: SearchSpace) -> NothingFound:
+    def _untestable(self, space: Bounds) -> NothingFound:
         interval = space.interval
         left = space.left
         judgement = self._judgement(space, interval.untestable[0])
@@ -143,7 +143,7 @@ class CulpritSearch:
         around = [one for one in self.record.passes if one.ordinal <= ordinal <= one.last]
         return messages.untestable_range(left, judgement, around[-1].argument if around else None)
 
-    def _search_in_pass(self, space: SearchSpace) -> SearchSpace:
+    def _search_in_pass(self, space: Bounds) -> Bounds:
         """Search for an action in a culprit pass that was a candidate as a whole."""
         evaluator, culprit = self.evaluator, space.culprit
         if culprit.argument is None or culprit.argument not in space.scheme.held:
@@ -156,7 +156,7 @@ class CulpritSearch:
         if good == bad:
             return space
         evaluator.progress.start_phase(f"the actions in {culprit.argument}")
-        opened = SearchSpace(scheme, candidates, Interval(good, bad))
+        opened = Bounds(scheme, candidates, Interval(good, bad))
         for length, expected in ((good, "good"), (bad, "bad")):
             evaluator.check_limit()
             result = evaluator.evaluate(evaluator.prefix(scheme, candidates, length))
@@ -229,7 +229,7 @@ class PrefixJudge:
             self.pool.cancel(length)
 
 
-def _remove_outer_files(space: SearchSpace) -> None:
+def _remove_outer_files(space: Bounds) -> None:
     """Remove the files of trials outside of the interval: they will not be judged again."""
     interval = space.interval
     for length in list(space.evidence):
@@ -307,7 +307,7 @@ class SetJudge:
     evaluator: TrialEvaluator
     pool: Pool
     jobs: int
-    space: SearchSpace
+    space: Bounds
     skips: bool
     _next: deque[tuple[int, ...]] = field(default_factory=deque[tuple[int, ...]], init=False)
     _numbers: dict[tuple[int, ...], int] = field(
@@ -390,7 +390,7 @@ def smallest_set(
     evaluator: TrialEvaluator,
     pool: Pool,
     jobs: int,
-    space: SearchSpace,
+    space: Bounds,
     mode: Literal["minimize", "skip"],
 ) -> tuple[list[int], bool]:
     """Find the smallest set.

@@ -15,7 +15,7 @@ from actiondbg import protocol
 from actiondbg.bisection.candidates import Record, RecordedAction, Scheme, read_record
 from actiondbg.bisection.command_runner import Cancelled
 from actiondbg.bisection.frozen_tool import FrozenTool
-from actiondbg.bisection.oracles import Evidence, OracleSetup
+from actiondbg.bisection.oracles import OracleSetup, TrialFiles
 from actiondbg.bisection.progress import ProgressReporter
 from actiondbg.bisection.task import BisectionTask
 from actiondbg.bisection.trial import RunningTrial, ThreadPool, Trial, TrialResult
@@ -68,7 +68,7 @@ class TrialRunner:
             running.close()
         return TrialResult(judgement, evidence)
 
-    def judge(self, evidence: Evidence, running: RunningTrial) -> Judgement:
+    def judge(self, evidence: TrialFiles, running: RunningTrial) -> Judgement:
         """Judge the output of a trial, unless its content was judged before."""
         if not self._oracle.judges_output(evidence.stop):
             return self._judge(evidence, running)
@@ -82,14 +82,14 @@ class TrialRunner:
                 self._verdicts.add_output(digest, judgement)
         return judgement
 
-    def judge_again(self, evidence: Evidence, running: RunningTrial) -> Judgement:
+    def judge_again(self, evidence: TrialFiles, running: RunningTrial) -> Judgement:
         """Judge the output of a trial, whatever is known about its content."""
         if self._oracle.judges_output(evidence.stop):
             with self._lock:
                 self.judged += 1
         return self._oracle.judge(evidence, running.commands, self._setup)
 
-    def _judge(self, evidence: Evidence, running: RunningTrial) -> Judgement:
+    def _judge(self, evidence: TrialFiles, running: RunningTrial) -> Judgement:
         first = self.judge_again(evidence, running)
         for _ in range(self._repeat - 1):
             check_same_verdict(first, self.judge_again(evidence, running))
@@ -220,7 +220,7 @@ class TrialEvaluator:
         evidence, record = self.run_recorded(trial, keys)
         return TrialResult(self.judge_run(trial, evidence), evidence), record
 
-    def run_recorded(self, trial: Trial, keys: bool = False) -> tuple[Evidence, Record]:
+    def run_recorded(self, trial: Trial, keys: bool = False) -> tuple[TrialFiles, Record]:
         """Run a trial, and record its actions; see ``record``."""
         file = self.tool.directory / "record"
         plan = msgspec.structs.replace(trial.plan, record=str(file), keys=keys)
@@ -228,7 +228,7 @@ class TrialEvaluator:
         # Of a run that did not end in time, the record is cut.
         return evidence, Record([]) if evidence.stop is None else read_record(file)
 
-    def judge_run(self, trial: Trial, evidence: Evidence) -> Judgement:
+    def judge_run(self, trial: Trial, evidence: TrialFiles) -> Judgement:
         """Judge what a trial left, unless its verdict is cached."""
         cached = self.cached(trial)
         if cached is not None:
@@ -242,7 +242,7 @@ class TrialEvaluator:
         self.progress.trial_done()
         return judgement
 
-    def judge_again(self, evidence: Evidence, judgement: Judgement) -> None:
+    def judge_again(self, evidence: TrialFiles, judgement: Judgement) -> None:
         """Judge an output once more.
 
         Raises:
@@ -302,7 +302,7 @@ class TrialEvaluator:
         except Exception as error:
             return TrialResult(Judgement("untestable", str(error)))
 
-    def _run_only(self, trial: Trial, running: RunningTrial) -> Evidence:
+    def _run_only(self, trial: Trial, running: RunningTrial) -> TrialFiles:
         try:
             return self.tool.run(trial, running)
         finally:

@@ -14,7 +14,7 @@ from typing import Literal
 
 from actiondbg import protocol
 from actiondbg.bisection.command_runner import Cancelled
-from actiondbg.bisection.oracles import Evidence
+from actiondbg.bisection.oracles import TrialFiles
 from actiondbg.bisection.task import BisectionTask
 from actiondbg.bisection.trial import RunningTrial, Trial
 from actiondbg.bisection.verdict import Milestone
@@ -100,7 +100,7 @@ class FrozenTool(Closeable):
     Attributes:
         stop: before #1, or the end of a tool that has no actions.
         is_cold: whether each trial starts the tool anew.
-        milestone: a pass that trials may get past, see ``Evidence``; None for none.
+        milestone: a pass that trials may get past, see ``TrialFiles``; None for none.
         started: the tool that the program only starts, which is to be bisected instead; or None.
     """
 
@@ -149,7 +149,7 @@ class FrozenTool(Closeable):
         """The executable of the tool."""
         return self._program.tool.path
 
-    def evidence_without_actions(self) -> Evidence:
+    def evidence_without_actions(self) -> TrialFiles:
         """Return the files of a tool that ended before its first action."""
         return self._evidence(self.directory / "first", self.stop)
 
@@ -157,7 +157,7 @@ class FrozenTool(Closeable):
         """Make the directory of a trial."""
         return RunningTrial(self.directory / f"t{next(self._numbers)}")
 
-    def run(self, trial: Trial, running: RunningTrial) -> Evidence:
+    def run(self, trial: Trial, running: RunningTrial) -> TrialFiles:
         """Run a trial to its end.
 
         Raises:
@@ -195,7 +195,7 @@ class FrozenTool(Closeable):
             raise
         return fork
 
-    def _run(self, trial: Trial, running: RunningTrial) -> Evidence:
+    def _run(self, trial: Trial, running: RunningTrial) -> TrialFiles:
         with self._frozen.nearest(trial.first_skip) as frozen:
             start = frozen.fork
             if trial.first_skip and frozen.ordinal != trial.first_skip and not self.is_cold:
@@ -303,7 +303,7 @@ class FrozenTool(Closeable):
             self._stdin or os.devnull, first.with_suffix(".out"), first.with_suffix(".err")
         )
 
-    def _evidence(self, stem: Path, stop: Stop | None) -> Evidence:
+    def _evidence(self, stem: Path, stop: Stop | None) -> TrialFiles:
         output = stem.with_suffix(".out" if self._line.output is None else ".output")
         if not output.exists() and stop is not None and stop.status == 0:
             name = self._line.argv[self._line.output or 0]
@@ -312,7 +312,7 @@ class FrozenTool(Closeable):
                 f"for {name!r} at its start: leave out the option, so that it writes to its "
                 "standard output."
             )
-        return Evidence(output, stem.with_suffix(".err"), stop)
+        return TrialFiles(output, stem.with_suffix(".err"), stop)
 
 
 def _fork(tool: ForkedTool | ColdStart, role: protocol.Role, stem: Path) -> ForkedTool:

@@ -100,7 +100,7 @@ class Interval:
 
 
 @dataclass
-class SearchResult:
+class SearchEnd:
     """The end of a search.
 
     Attributes:
@@ -128,7 +128,7 @@ def search(
     jobs: int = 1,
     on_narrowed: Callable[[Interval], None] | None = None,
     confirms: bool = False,
-) -> SearchResult:
+) -> SearchEnd:
     """Narrow an interval until ``bad`` is one more than ``good``.
 
     The result does not depend on ``jobs``: the verdicts narrow the interval in the same order.
@@ -156,7 +156,7 @@ def search(
         judge.cancel(one)
     if -interval.bad in running:
         judge.wait()
-    return SearchResult(interval, {length: verdicts[length] for length in verdicts if length >= 0})
+    return SearchEnd(interval, {length: verdicts[length] for length in verdicts if length >= 0})
 
 
 def _submit(ahead: Iterator[int], judge: Judge, jobs: int, running: set[int]) -> None:

@@ -70,7 +70,7 @@ def _placeholders(command: str) -> Iterator[tuple[int, str]]:
         place += 1
 
 
-class Evidence(NamedTuple):
+class TrialFiles(NamedTuple):
     """The files and the end of a trial.
 
     Attributes:
@@ -167,7 +167,7 @@ class Oracle(ABC):
         """Prepare for ``judge``; raises OracleError if the oracle cannot judge."""
         return
 
-    def judge(self, evidence: Evidence, commands: CommandRunner, setup: OracleSetup) -> Judgement:
+    def judge(self, evidence: TrialFiles, commands: CommandRunner, setup: OracleSetup) -> Judgement:
         """Judge a trial.
 
         Args:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from actiondbg.bisection.command_runner import STDERR, STDOUT, Cancelled, CommandRunner
 from actiondbg.bisection.evaluator import content_digest
-from actiondbg.bisection.oracles import Evidence
+from actiondbg.bisection.oracles import TrialFiles
 from actiondbg.bisection.task import BisectionTask
 from actiondbg.process.stop import exit_of
 from actiondbg.support.counts import counted
@@ -76,14 +76,14 @@ class PlainRuns:
         self._task = task
         self._directory = directory
         self._seconds = seconds
-        self._evidence: list[Evidence] = []
+        self._evidence: list[TrialFiles] = []
         self._runner: CommandRunner | None = None
         self._is_over = False  # the search has ended
         self._is_closed = False
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._thread.start()
 
-    def first(self) -> list[Evidence]:
+    def first(self) -> list[TrialFiles]:
         """Wait for the first runs, of which slow ones are fewer."""
         self._is_over = True
         while self._thread.is_alive():
@@ -94,7 +94,7 @@ class PlainRuns:
         """Return the number of different ends of the runs so far, outputs included."""
         return len({_end(one) for one in self._evidence})
 
-    def more(self) -> list[Evidence]:
+    def more(self) -> list[TrialFiles]:
         """Make more runs."""
         more = [self._run(number) for number in range(len(self._evidence), _MORE_RUNS)]
         self._evidence += more
@@ -117,7 +117,7 @@ class PlainRuns:
             except (Cancelled, OSError):
                 return
 
-    def _run(self, number: int) -> Evidence:
+    def _run(self, number: int) -> TrialFiles:
         directory = self._directory / f"plain{number}"
         directory.mkdir(parents=True)
         output = directory / "output"
@@ -134,9 +134,9 @@ class PlainRuns:
             done = self._runner.run(words, self._task.stdin, self._seconds, self._task.cwd)
         stop = None if done.status is None else exit_of(done.status, True, None, None)
         written = directory / STDOUT if line.output is None else output
-        return Evidence(written, directory / STDERR, stop)
+        return TrialFiles(written, directory / STDERR, stop)
 
 
-def _end(evidence: Evidence) -> tuple[int | None, str]:
+def _end(evidence: TrialFiles) -> tuple[int | None, str]:
     status = None if evidence.stop is None else evidence.stop.status
     return status, content_digest(evidence.output) if evidence.output.exists() else ""

@@ -377,8 +377,8 @@ class _Search:
             self._measure(operations)
             self._reduce(operations)
         elif "\0" not in text:
-            self._measure(Lines(text))
-            self._reduce(Lines(text))
+            self._measure(TextLines(text))
+            self._reduce(TextLines(text))
 
     def result(self, ended: str) -> Reduced:
         return Reduced(
@@ -489,7 +489,7 @@ class Chunks:
         return Chunks(text)
 
 
-class Lines:
+class TextLines:
     """Lines, and blocks from a line that opens a brace to the line that closes it.
 
     The kinds of parts: blocks; lines; the first and the last line of a block.
@@ -520,8 +520,8 @@ class Lines:
         left = [line for at, line in enumerate(self._lines) if at not in removed]
         return "".join(left) if any(line.strip() for line in left) else None
 
-    def reparse(self, text: str) -> Lines:
-        return Lines(text)
+    def reparse(self, text: str) -> TextLines:
+        return TextLines(text)
 
 
 def _blocks(lines: Sequence[str]) -> Iterable[range]:

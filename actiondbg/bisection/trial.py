@@ -15,7 +15,7 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.bisection.command_runner import Cancelled, CommandRunner
-from actiondbg.bisection.oracles import Evidence
+from actiondbg.bisection.oracles import TrialFiles
 from actiondbg.bisection.verdict import Judgement
 from actiondbg.process.forked_tool import ForkedTool
 
@@ -52,7 +52,7 @@ class TrialResult(NamedTuple):
     """
 
     judgement: Judgement
-    evidence: Evidence | None = None
+    evidence: TrialFiles | None = None
 
     def remove_files(self) -> None:
         """Remove the files of a trial that will not be judged again."""

@@ -10,7 +10,7 @@ from actiondbg.bisection.api import bisect
 from actiondbg.bisection.oracles import Oracle, Predicate
 from actiondbg.bisection.progress import Progress
 from actiondbg.bisection.result import Result
-from actiondbg.comparison.runs import RunComparison
+from actiondbg.comparison.run_comparison import RunComparison
 from actiondbg.comparison.side import Side
 
 

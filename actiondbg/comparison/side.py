@@ -20,7 +20,7 @@ from actiondbg.support.interrupts import signal_name
 from actiondbg.tool.command_line import inspect_command_line
 
 if TYPE_CHECKING:
-    from actiondbg.comparison.actions import Function, Texts
+    from actiondbg.comparison.changing_actions import RunFunction, Texts
     from actiondbg.recording.recording import Recording
 
 
@@ -61,9 +61,11 @@ class Side:
         return f"{how} in {failed[-1]}" if failed else f"{how} outside of passes"
 
     @cached_property
-    def final_texts(self) -> dict[Function, Texts] | None:
+    def final_texts(self) -> dict[RunFunction, Texts] | None:
         """The IR of each function at the end of the run; None if it is not recorded."""
-        from actiondbg.comparison.actions import final_texts  # numpy and pyarrow, to read with
+        from actiondbg.comparison.changing_actions import (
+            final_texts,  # numpy and pyarrow, to read with
+        )
 
         return final_texts(self.recording)
 

@@ -58,7 +58,7 @@ def _cell(each: Examined, name: str, notes: dict[str, list[str]]) -> str:
     return f"—[^{list(notes).index(reason) + 1}]"
 
 
-class Report(msgspec.Struct):
+class BuildReport(msgspec.Struct):
     """What an author needs to know about builds."""
 
     actiondbg: str
@@ -71,9 +71,9 @@ class Report(msgspec.Struct):
     tools: list[Examined]
 
 
-def make_report(examined: Sequence[Examined]) -> Report:
+def make_report(examined: Sequence[Examined]) -> BuildReport:
     """Return the report about tools that were examined on this machine."""
-    return Report(
+    return BuildReport(
         actiondbg=VERSION,
         python=platform.python_version(),
         kernel=f"{platform.system()} {platform.release()}",

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from actiondbg import protocol
-from actiondbg.doctor.subject import Subject
+from actiondbg.doctor.subject import ExaminedSubject
 from actiondbg.errors import ActiondbgError, LaunchError
 from actiondbg.protocol.capabilities import CAPABILITIES, missing_reason
 from actiondbg.session.session import launch
@@ -54,7 +54,7 @@ class Examined(msgspec.Struct):
 
 
 def examine(
-    subject: Subject,
+    subject: ExaminedSubject,
     seconds: float | None = None,
     without: Sequence[str] = (),
 ) -> Examined:
@@ -96,7 +96,7 @@ def _describe(found: Examined, holder: Path | None) -> None:
 
 def _add_trial(
     found: Examined,
-    subject: Subject,
+    subject: ExaminedSubject,
     limit: float,
     without: Sequence[str],
 ) -> None:
@@ -130,7 +130,7 @@ def _add_trial(
     found.missing = reasons
 
 
-class TrialResult(msgspec.Struct):
+class SampleResult(msgspec.Struct):
     """The result of a trial."""
 
     hello: protocol.Hello | None  # of the agent, or None if the tool made no MLIR context
@@ -143,7 +143,9 @@ class TrialResult(msgspec.Struct):
     facts: protocol.Facts | None = None  # what the agent knew near the first action, or None
 
 
-def run_trial(subject: Subject, seconds: float, without: Sequence[str] = ()) -> TrialResult:
+def run_trial(
+    subject: ExaminedSubject, seconds: float, without: Sequence[str] = ()
+) -> SampleResult:
     """Run a tool on its sample to its end, with stops near its first action."""
     with scratch_directory("trial") as directory:
         subject.sample.write(directory)
@@ -161,15 +163,15 @@ def run_trial(subject: Subject, seconds: float, without: Sequence[str] = ()) -> 
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            return TrialResult(None, f"it reached no action within {seconds:g} s")
+            return SampleResult(None, f"it reached no action within {seconds:g} s")
     try:
-        return msgspec.json.decode(done.stdout, type=TrialResult)
+        return msgspec.json.decode(done.stdout, type=SampleResult)
     except msgspec.DecodeError:
         last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
-        return TrialResult(None, f"the trial failed ({' '.join(last)})")
+        return SampleResult(None, f"the trial failed ({' '.join(last)})")
 
 
-def _try(without: str, argv: list[str]) -> TrialResult:
+def _try(without: str, argv: list[str]) -> SampleResult:
     try:
         off = without.split(",") if without else ()
         with launch(argv, without=off) as session:
@@ -186,12 +188,12 @@ def _try(without: str, argv: list[str]) -> TrialResult:
                 while stop.when != "exit":
                     stop = session.continue_()  # a tool may stop once more, in its crash
                     crash = crash or (stop.message if stop.reason in _CRASHES else None)
-                return TrialResult(hello, crash=crash, facts=facts)
+                return SampleResult(hello, crash=crash, facts=facts)
             errors = session.target.errors().strip().splitlines()[-1:]
     except ActiondbgError as error:
-        return TrialResult(None, refusal=str(error))
+        return SampleResult(None, refusal=str(error))
     how = f"it ended with status {stop.status} before any action"
-    return TrialResult(hello, f"{how} ({errors[0]})" if errors else how)
+    return SampleResult(hello, f"{how} ({errors[0]})" if errors else how)
 
 
 def main() -> None:

@@ -47,7 +47,7 @@ INSTALL_COMMANDS = {
 
 
 @dataclass(frozen=True)
-class Subject:
+class ExaminedSubject:
     """A tool, or a Python package with MLIR."""
 
     name: str
@@ -56,7 +56,7 @@ class Subject:
     library: Path | None = None  # of a package, the library with its MLIR; None for a tool
 
 
-def installed_subjects() -> list[Subject]:
+def installed_subjects() -> list[ExaminedSubject]:
     """List the tools and the packages with MLIR that are installed in this environment."""
     found = _packages_here()
     for name in _TOOLS:
@@ -80,7 +80,7 @@ def _flangs() -> list[Path]:
     return list(files.values())
 
 
-def subjects_of(name: str) -> list[Subject]:
+def subjects_of(name: str) -> list[ExaminedSubject]:
     """List what a word of the command line names.
 
     Args:
@@ -99,14 +99,14 @@ def subjects_of(name: str) -> list[Subject]:
     return [_tool(path)]
 
 
-def _packages_here() -> list[Subject]:
+def _packages_here() -> list[ExaminedSubject]:
     """List the packages with MLIR of this environment; their tools are looked up by their names."""
     directories = {name: [str(one) for one in package_directories(name)] for name in _LIBRARIES}
     packaged = _packaged(Path(sys.executable), directories)
     return [one for one in packaged if one.library is not None]
 
 
-def _of_environment(python: Path) -> list[Subject]:
+def _of_environment(python: Path) -> list[ExaminedSubject]:
     found = sorted(_packaged(python, _find_in(python)), key=lambda each: each.name)
     if not found:
         raise LaunchError(
@@ -116,11 +116,11 @@ def _of_environment(python: Path) -> list[Subject]:
     return found
 
 
-def _tool(path: Path) -> Subject:
-    return Subject(path.name, path, sample_of_tool(path.name))
+def _tool(path: Path) -> ExaminedSubject:
+    return ExaminedSubject(path.name, path, sample_of_tool(path.name))
 
 
-def _packaged(python: Path, directories: dict[str, list[str]]) -> Iterator[Subject]:
+def _packaged(python: Path, directories: dict[str, list[str]]) -> Iterator[ExaminedSubject]:
     """List what packages contain, from their directories."""
     for package, places in directories.items():
         for place in map(Path, places):
@@ -129,7 +129,7 @@ def _packaged(python: Path, directories: dict[str, list[str]]) -> Iterator[Subje
                     yield _tool(place / tool)
             for library in (place / name for name in _LIBRARIES.get(package, ())):
                 if library.is_file():
-                    yield Subject(package, python, SAMPLES_OF_PACKAGES[package], library)
+                    yield ExaminedSubject(package, python, SAMPLES_OF_PACKAGES[package], library)
 
 
 def _find_in(python: Path) -> dict[str, list[str]]:

@@ -25,7 +25,7 @@ from actiondbg.errors import ActiondbgError
 from actiondbg.lineage import units
 from actiondbg.lineage.lineage import Lineage
 from actiondbg.lineage.locations import same_file
-from actiondbg.lineage.profiles import Entry, Frame, Profile
+from actiondbg.lineage.profiles import Profile, ProfileEntry, ProfileFrame
 from actiondbg.lineage.stage import Operation, Stage, places
 
 NO_LINE = "code of the program without a line"
@@ -137,7 +137,7 @@ class _Attribution:
         self._with_lines = {
             frame.function for entry in profile.entries for frame in entry.frames if frame.line
         }
-        self._frames: dict[Frame, list[int]] = {}
+        self._frames: dict[ProfileFrame, list[int]] = {}
         self._origins: dict[tuple[Stage, int], list[int]] = {}
 
     def run(self) -> Cost:
@@ -154,7 +154,7 @@ class _Attribution:
                 cost.counts[index] = cost.counts.get(index, 0) + entry.occurrences
         return cost
 
-    def _of_frame(self, frame: Frame) -> list[int]:
+    def _of_frame(self, frame: ProfileFrame) -> list[int]:
         """Return the operations that share the time of a frame."""
         found = self._frames.get(frame)
         if found is None:
@@ -162,7 +162,7 @@ class _Attribution:
             self._frames[frame] = found
         return found
 
-    def _of_line(self, frame: Frame) -> list[int]:
+    def _of_line(self, frame: ProfileFrame) -> list[int]:
         if indices := self._on_line(frame.file, frame.line):
             return indices
         for file, stage in self._modules.items():
@@ -205,7 +205,7 @@ class _Attribution:
             found.update(self._origins[key])
         return _kept(self._input, found)
 
-    def _reason(self, entry: Entry) -> tuple[str, str]:
+    def _reason(self, entry: ProfileEntry) -> tuple[str, str]:
         """Return why an entry is left, and its place."""
         for frame in entry.frames:
             if frame.line and any(same_file(file, frame.file) for file in self._modules):

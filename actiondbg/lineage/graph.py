@@ -10,7 +10,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from actiondbg.lineage.lineage import EVIDENCES, Evidence, Loss, Relation, Step, Trace, Tracking
+from actiondbg.lineage.lineage import (
+    EVIDENCES,
+    Evidence,
+    LineageStep,
+    Loss,
+    StageRelation,
+    Trace,
+    Tracking,
+)
 from actiondbg.lineage.stage import Operation, Stage
 from actiondbg.recording.format.arrow import Bools, Ints
 
@@ -71,7 +79,7 @@ class Edges(NamedTuple):
         return Edges(sources, targets, codes, ordinals, when)
 
     @staticmethod
-    def of_steps(steps: Iterable[Step]) -> Edges:
+    def of_steps(steps: Iterable[LineageStep]) -> Edges:
         """Return steps as edges, in their order."""
         rows = [
             (one.source, one.target, _CODES[one.evidence], one.ordinal or 0, one.time)
@@ -171,13 +179,13 @@ class LineageGraph:
     def __len__(self) -> int:
         return len(self.edges)
 
-    def step(self, edge: int) -> Step:
+    def step(self, edge: int) -> LineageStep:
         """Return an edge as a step."""
         edges = self.edges
         source, target, evidence, ordinal, time = (int(column[edge]) for column in edges)
-        return Step(EVIDENCES[evidence], source, target, ordinal or None, time)
+        return LineageStep(EVIDENCES[evidence], source, target, ordinal or None, time)
 
-    def steps(self) -> Iterator[Step]:
+    def steps(self) -> Iterator[LineageStep]:
         """Iterate over all edges, in the order of time."""
         return map(self.step, range(len(self)))
 
@@ -250,9 +258,9 @@ class LineageGraph:
         going_on = {self._points.node(point) for point in points}
         return self.nodes(reached).keys() - going_on
 
-    def way(self, reached: Reached, point: int) -> tuple[Step, ...]:
+    def way(self, reached: Reached, point: int) -> tuple[LineageStep, ...]:
         """Return the steps between the start and a point, in the order of time."""
-        steps: list[Step] = []
+        steps: list[LineageStep] = []
         points = self._points
         ends = points.targets if reached.back else points.sources
         while (edge := reached.last_edges[point]) >= 0:
@@ -413,7 +421,7 @@ class GraphLineage(ABC):
         """
         return None
 
-    def steps(self, *, exact: bool = False) -> Iterator[Step]:
+    def steps(self, *, exact: bool = False) -> Iterator[LineageStep]:
         return self._graph(exact).steps()
 
     def _graph(self, exact: bool) -> LineageGraph:
@@ -463,11 +471,11 @@ class GraphLineage(ABC):
         """By a stage, and how it is tracked to, the operations of which a way leads to it."""
         return {}
 
-    def relate(self, source: Stage, target: Stage, *, exact: bool = False) -> Relation:
+    def relate(self, source: Stage, target: Stage, *, exact: bool = False) -> StageRelation:
         sure = self._keys(self.graph.exact, source, target)
         every = sure if exact else self._keys(self.graph, source, target)
         size = max(len(target), 1)
-        return Relation(
+        return StageRelation(
             (every // size).tolist(), (every % size).tolist(), np.isin(every, sure).tolist()
         )
 

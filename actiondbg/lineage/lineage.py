@@ -68,7 +68,7 @@ _ENDING = frozenset(
 EVIDENCES = tuple(Evidence)  # by code, as tables of edges hold it
 
 
-class Step(NamedTuple):
+class LineageStep(NamedTuple):
     """One operation made from another.
 
     Args:
@@ -90,7 +90,7 @@ class Trace(NamedTuple):
     """An operation that tracking reached, and the steps to it, in the order of time."""
 
     operation: Operation
-    steps: tuple[Step, ...]
+    steps: tuple[LineageStep, ...]
 
     @property
     def is_exact(self) -> bool:
@@ -137,7 +137,7 @@ class Tracking(NamedTuple):
         return [trace.operation for trace in self.traces]
 
 
-class Relation(NamedTuple):
+class StageRelation(NamedTuple):
     """Which operations of a stage became which of a later one: parallel columns.
 
     Args:
@@ -206,15 +206,15 @@ class Lineage(Protocol):
         """
         ...
 
-    def relate(self, source: Stage, target: Stage, *, exact: bool = False) -> Relation:
+    def relate(self, source: Stage, target: Stage, *, exact: bool = False) -> StageRelation:
         """Return which operations of a stage became which of a later one, as ``track`` does."""
         ...
 
-    def steps(self, *, exact: bool = False) -> Iterator[Step]:
+    def steps(self, *, exact: bool = False) -> Iterator[LineageStep]:
         """Iterate over all steps, in the order of time."""
         ...
 
-    def events(self, number: int) -> Sequence[Step]:
+    def events(self, number: int) -> Sequence[LineageStep]:
         """Return how an operation was modified and moved, in the order of time."""
         ...
 

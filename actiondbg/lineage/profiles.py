@@ -18,7 +18,7 @@ from actiondbg.errors import ActiondbgError
 _PLACE = re.compile(r"^(.*?\S):(\d{1,9})(?::\d+)?$")
 
 
-class Frame(NamedTuple):
+class ProfileFrame(NamedTuple):
     """A place in the code.
 
     Args:
@@ -32,7 +32,7 @@ class Frame(NamedTuple):
     line: int = 0
 
 
-class Entry(NamedTuple):
+class ProfileEntry(NamedTuple):
     """The time spent at one place.
 
     Args:
@@ -42,7 +42,7 @@ class Entry(NamedTuple):
     """
 
     time: float
-    frames: tuple[Frame, ...]
+    frames: tuple[ProfileFrame, ...]
     occurrences: int = 1
 
 
@@ -58,7 +58,7 @@ class Profile:
 
     format: str
     unit: str
-    entries: tuple[Entry, ...]
+    entries: tuple[ProfileEntry, ...]
 
     @property
     def time(self) -> float:
@@ -66,19 +66,19 @@ class Profile:
         return math.fsum(entry.time for entry in self.entries)
 
 
-def place(text: str) -> Frame:
+def place(text: str) -> ProfileFrame:
     """Return the frame of a text such as ``in.mlir:12``, ``in.mlir:12:3`` or a function."""
     found = _PLACE.match(text)
-    return Frame(file=found[1], line=int(found[2])) if found else Frame(text)
+    return ProfileFrame(file=found[1], line=int(found[2])) if found else ProfileFrame(text)
 
 
-def summed(entries: Iterable[Entry]) -> tuple[Entry, ...]:
+def summed(entries: Iterable[ProfileEntry]) -> tuple[ProfileEntry, ...]:
     """Return entries with those of the same place joined, in the order of the first of each."""
-    times: dict[tuple[Frame, ...], tuple[float, int]] = {}
+    times: dict[tuple[ProfileFrame, ...], tuple[float, int]] = {}
     for entry in entries:
         time, count = times.get(entry.frames, (0.0, 0))
         times[entry.frames] = time + entry.time, count + entry.occurrences
-    return tuple(Entry(time, frames, count) for frames, (time, count) in times.items())
+    return tuple(ProfileEntry(time, frames, count) for frames, (time, count) in times.items())
 
 
 # --- the output of perf script ---
@@ -101,7 +101,7 @@ _HEAD = 50  # lines that show whether a file is such an output
 
 
 class _Sample(NamedTuple):
-    frames: list[Frame]
+    frames: list[ProfileFrame]
     period: int
     event: str
 
@@ -125,7 +125,8 @@ def read_perf_script(text: str) -> Profile:
     is_weighted = bool(name) and all(sample.period for sample in used)
     unit = "samples" if not is_weighted else "ns" if name in _NANOSECONDS else name
     entries = (
-        Entry(float(sample.period) if is_weighted else 1.0, tuple(sample.frames)) for sample in used
+        ProfileEntry(float(sample.period) if is_weighted else 1.0, tuple(sample.frames))
+        for sample in used
     )
     return Profile("perf script", unit, summed(entries))
 
@@ -161,8 +162,8 @@ def _single(lines: Iterable[str]) -> Iterator[_Sample]:
         yield kept
 
 
-def _frames(lines: Iterable[str]) -> Iterator[Frame]:
-    kept: Frame | None = None
+def _frames(lines: Iterable[str]) -> Iterator[ProfileFrame]:
+    kept: ProfileFrame | None = None
     for line in lines:
         frame = _frame_of(line)
         if frame is None:
@@ -175,9 +176,9 @@ def _frames(lines: Iterable[str]) -> Iterator[Frame]:
         yield kept
 
 
-def _with_line(frame: Frame, line: str) -> Frame:
+def _with_line(frame: ProfileFrame, line: str) -> ProfileFrame:
     found = _LINE.match(line)
-    return Frame(frame.function, found[1], int(found[2])) if found else frame
+    return ProfileFrame(frame.function, found[1], int(found[2])) if found else frame
 
 
 def _after_event(line: str) -> tuple[str, int, str]:
@@ -188,12 +189,12 @@ def _after_event(line: str) -> tuple[str, int, str]:
     return line[found.end() :], int(found[1] or 0), found[2]
 
 
-def _frame_of(text: str) -> Frame | None:
+def _frame_of(text: str) -> ProfileFrame | None:
     found = _ADDRESS.match(text)
     if found is None:
         return None
     name = _OFFSET.sub("", _PROGRAM.sub("", found[1]).strip())
-    return Frame("" if name == "[unknown]" else name)
+    return ProfileFrame("" if name == "[unknown]" else name)
 
 
 # --- CSV: Tracy's export, and counts of dispatches ---
@@ -305,7 +306,7 @@ def _columns(header: Sequence[str], name: str) -> tuple[str, _Columns]:
     return _UNITS[header[time]], columns
 
 
-def _entries(rows: Iterator[list[str]], columns: _Columns, name: str) -> Iterator[Entry]:
+def _entries(rows: Iterator[list[str]], columns: _Columns, name: str) -> Iterator[ProfileEntry]:
     for number, row in enumerate(rows, 2):
 
         def cell(column: int, row: list[str] = row) -> str:
@@ -321,8 +322,8 @@ def _entries(rows: Iterator[list[str]], columns: _Columns, name: str) -> Iterato
                 "from 0."
             )
         line, count = cell(columns.line), cell(columns.occurrences)
-        frame = Frame(cell(columns.name), cell(columns.file), _whole(line, 0))
-        yield Entry(time, (frame,), _whole(count, 1))
+        frame = ProfileFrame(cell(columns.name), cell(columns.file), _whole(line, 0))
+        yield ProfileEntry(time, (frame,), _whole(count, 1))
 
 
 def _whole(text: str, otherwise: int) -> int:
@@ -388,12 +389,12 @@ def is_counted(text: str) -> bool:
 
 def read_counted(text: str) -> Profile:
     """Read counted places; each number is one of samples."""
-    entries: list[Entry] = []
+    entries: list[ProfileEntry] = []
     for line in text.splitlines():
         if found := _COUNTED.match(line):
             where = found[2].removesuffix(":?")
-            frame = Frame() if found[2] in _UNKNOWN else place(where)
-            entries.append(Entry(float(found[1]), (frame,), int(float(found[1]))))
+            frame = ProfileFrame() if found[2] in _UNKNOWN else place(where)
+            entries.append(ProfileEntry(float(found[1]), (frame,), int(float(found[1]))))
     return Profile("counted lines", "samples", summed(entries))
 
 
@@ -427,12 +428,12 @@ def read_json(text: str, name: str) -> Profile:
     return Profile("JSON", unit, summed(entries))
 
 
-def _of_object(times: dict[str, object], name: str) -> Iterator[Entry]:
+def _of_object(times: dict[str, object], name: str) -> Iterator[ProfileEntry]:
     for text, time in times.items():
-        yield Entry(_time(time, text, name), (place(text),))
+        yield ProfileEntry(_time(time, text, name), (place(text),))
 
 
-def _of_list(rows: list[object], name: str) -> Iterator[Entry]:
+def _of_list(rows: list[object], name: str) -> Iterator[ProfileEntry]:
     for number, row in enumerate(rows, 1):
         what = f"entry {number}"
         if not isinstance(row, dict):
@@ -444,9 +445,11 @@ def _of_list(rows: list[object], name: str) -> Iterator[Entry]:
                 f"{what} of {name!r} has the keys {', '.join(fields) or 'none'}: give it 'time', "
                 "and 'function' or 'file' and 'line'."
             )
-        frame = Frame(str(function or ""), str(file or ""), line if isinstance(line, int) else 0)
+        frame = ProfileFrame(
+            str(function or ""), str(file or ""), line if isinstance(line, int) else 0
+        )
         count = fields.get("count")
-        yield Entry(
+        yield ProfileEntry(
             _time(fields.get("time"), what, name),
             (frame,),
             count if isinstance(count, int) else 1,

@@ -391,7 +391,7 @@ _FILE_AND_LINE = re.compile(rf'"({CHARACTERS})":(\d+):\d+')
 _ENOUGH = 0.9  # the part of the operations whose names have to be on their lines
 
 
-class SourceLines(NamedTuple):
+class StageLines(NamedTuple):
     """A text with the lines of operations in it.
 
     Args:
@@ -412,12 +412,12 @@ def places(location: Location) -> tuple[tuple[str, int], ...]:
     return tuple(dict.fromkeys(place for place in found if place[1]))
 
 
-def source_lines(stage: Stage) -> SourceLines:
+def source_lines(stage: Stage) -> StageLines:
     """Return the file of the input if the locations of all operations point to it, else its IR.
 
     A file that was changed since is not shown: the names of operations have to be on their lines.
     """
-    own = SourceLines(stage.name, stage.text_lines, dict(enumerate(stage.lines)))
+    own = StageLines(stage.name, stage.text_lines, dict(enumerate(stage.lines)))
     # A file need not have the module, and the custom form leaves bodies out, which then begin on
     # the line of the operation before them.
     shown = [
@@ -442,7 +442,7 @@ def source_lines(stage: Stage) -> SourceLines:
         and _short_name(stage[index]) in text[lines[index] - 1]
         for index in shown
     )
-    return SourceLines(str(file), text, lines) if shown and right >= _ENOUGH * len(shown) else own
+    return StageLines(str(file), text, lines) if shown and right >= _ENOUGH * len(shown) else own
 
 
 def _short_name(operation: Operation) -> str:

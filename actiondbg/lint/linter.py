@@ -7,7 +7,7 @@ from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from actiondbg.lint.rules import DEFAULT_RULES, Finding, Findings, Place, Rule
+from actiondbg.lint.rules import DEFAULT_RULES, Finding, FindingPlace, Findings, Rule
 from actiondbg.recording.query.interruption import fetch_rows
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Linter:
         from actiondbg.recording.query.database import open_database
 
         header = recording.header
-        place = Place(header.argv, header.cwd, recording.count, path, test)
+        place = FindingPlace(header.argv, header.cwd, recording.count, path, test)
         found: list[tuple[bool, Finding]] = []
         with self._lock:
             database = self._databases.pop() if self._databases else None
@@ -68,7 +68,7 @@ class Linter:
         return self.findings
 
 
-def _found(database: Any, rule: Rule, place: Place) -> Iterator[tuple[bool, Finding]]:
+def _found(database: Any, rule: Rule, place: FindingPlace) -> Iterator[tuple[bool, Finding]]:
     """Yield the findings of a rule in a recording, each subject once, and whether it is refuted."""
     refuted = "refuted" if rule.need == "runs" else "false"
     rows = fetch_rows(
@@ -87,7 +87,7 @@ def _found(database: Any, rule: Rule, place: Place) -> Iterator[tuple[bool, Find
         yield is_refuted, Finding(rule.name, subject, detail or "", at, times, 1, seconds)
 
 
-def _placed(database: Any, place: Place, ordinal: int) -> Place:
+def _placed(database: Any, place: FindingPlace, ordinal: int) -> FindingPlace:
     (row,) = fetch_rows(
         database, "SELECT file, line, function, op FROM actions WHERE ordinal = ?", [ordinal]
     )

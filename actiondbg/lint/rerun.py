@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from actiondbg.errors import LaunchError
+from actiondbg.lint.linted_runs import LintedRun, ToolCommand
 from actiondbg.lint.linter import Linter
-from actiondbg.lint.rules import BY_NAME, Finding, Place
-from actiondbg.lint.runs import Command, LintedRun
+from actiondbg.lint.rules import BY_NAME, Finding, FindingPlace
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import IRDetail, RecordingProcess, start_recording
 from actiondbg.support.scratch_directory import scratch_directory
@@ -75,7 +75,7 @@ class Repetition:
         follow: a glob of the processes to record of a program that starts tools.
     """
 
-    def __init__(self, command: Command, folder: Path, follow: str | None = None) -> None:
+    def __init__(self, command: ToolCommand, folder: Path, follow: str | None = None) -> None:
         self._command = command
         self._follow = follow
         self._folder = folder
@@ -235,7 +235,7 @@ class Repetition:
     def _finding(self, rule: str, first: Recording, other: Repeated, test: str | None) -> Finding:
         """Return a finding at the action that crashed, else at the first that differs."""
         argv = self._command.argv
-        place = Place(argv, self._command.cwd, first.count, None, test)
+        place = FindingPlace(argv, self._command.cwd, first.count, None, test)
         unknown = Finding(rule, Path(argv[0]).name, _ending(other), place)
         if other.recording is None:
             return unknown
@@ -317,7 +317,7 @@ class Rerun:
             KeyboardInterrupt: the tools that ran were interrupted, and no other one was started.
                 The linter has the findings of the commands before.
         """
-        commands: dict[Command, tuple[str | None, bool]] = {}
+        commands: dict[ToolCommand, tuple[str | None, bool]] = {}
         self.failed = 0
         self._is_stopped = False
         for run in runs:
@@ -343,7 +343,7 @@ class Rerun:
         finally:
             pool.shutdown(cancel_futures=True)
 
-    def _again(self, command: Command, test: str | None, has_actions: bool) -> bool:
+    def _again(self, command: ToolCommand, test: str | None, has_actions: bool) -> bool:
         """Run a command again; return whether it could be."""
         with scratch_directory("lint") as folder:
             repetition = Repetition(command, folder, self._follow)

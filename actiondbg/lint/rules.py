@@ -151,7 +151,7 @@ BY_NAME = {each.name: each for each in RULES}
 
 
 @dataclass(frozen=True)
-class Place:
+class FindingPlace:
     """Where a finding shows."""
 
     command: tuple[str, ...]  # of the run
@@ -175,7 +175,7 @@ class Finding:
     # The name of the pattern or pass, without anonymous namespaces: the same in all compilers.
     subject: str
     detail: str  # of the place, one phrase such as "modified arith.addi", or ""
-    place: Place  # in the smallest run that shows it
+    place: FindingPlace  # in the smallest run that shows it
     times: int = 1  # in all runs
     runs: int = 1  # that show it
     seconds: float = 0.0  # of the actions that break it, without those nested in a pattern

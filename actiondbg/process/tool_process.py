@@ -20,7 +20,7 @@ from actiondbg.errors import ProtocolError
 from actiondbg.process.process_status import exit_status
 from actiondbg.process.streams import Redirection, Streams
 from actiondbg.protocol.client import Client
-from actiondbg.support.interrupts import HeldInterrupts, Watch, wait_for_end
+from actiondbg.support.interrupts import HeldInterrupts, SocketWatch, wait_for_end
 from actiondbg.support.processes import open_pidfd
 from actiondbg.tool.program import Program, StartedProgram
 from actiondbg.tool.seen_programs import SeenPrograms
@@ -67,7 +67,7 @@ class Listener:
             ProtocolError: a process of another user connected.
             TimeoutError: nothing connected in time.
         """
-        if not Watch(held, self._socket.fileno(), process).wait(seconds):
+        if not SocketWatch(held, self._socket.fileno(), process).wait(seconds):
             return None
         return self._accept()
 

@@ -12,7 +12,7 @@ from actiondbg import protocol
 from actiondbg.errors import AgentError, ProtocolError, error_of_code
 from actiondbg.protocol.capabilities import check_capabilities
 from actiondbg.support.decoders import decoder_of, json_bytes
-from actiondbg.support.interrupts import HeldInterrupts, Watch
+from actiondbg.support.interrupts import HeldInterrupts, SocketWatch
 
 R = TypeVar("R", bound=protocol.Message)
 
@@ -122,7 +122,7 @@ class Client:
         self, connection: socket.socket, process: int | None, held: HeldInterrupts
     ) -> None:
         self._socket = connection
-        self._watch = Watch(held, connection.fileno(), process)
+        self._watch = SocketWatch(held, connection.fileno(), process)
         self._buffer = bytearray()
         self._scanned = 0
         self._number = 0

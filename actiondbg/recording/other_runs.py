@@ -47,7 +47,7 @@ def examples(name: str, others: Sequence[str], argv: Sequence[str]) -> list[Exam
 
 def _of_recording(name: str, run: str, recording: Recording) -> Iterator[Example]:
     """Run the command of a recording again, if the pattern succeeded in it."""
-    from actiondbg.recording.session.session import RecordedSession
+    from actiondbg.recording.session.recorded_session import RecordedSession
 
     with RecordedSession(recording) as session:
         session.run()

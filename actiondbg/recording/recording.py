@@ -26,8 +26,11 @@ from actiondbg.recording.format.file import (
     read_ending,
 )
 from actiondbg.recording.format.items import StringTables
-from actiondbg.recording.format.structs import Kind
-from actiondbg.recording.tables.actions import (
+from actiondbg.recording.format.structs import SectionKind
+from actiondbg.recording.tables.action_rows import ActionRows
+from actiondbg.recording.tables.definitions import Definitions
+from actiondbg.recording.tables.lazy_table import LazyTable
+from actiondbg.recording.tables.recorded_tables import (
     ActionTable,
     ChangeTable,
     OperationTable,
@@ -35,9 +38,6 @@ from actiondbg.recording.tables.actions import (
     finding_table,
     link_table,
 )
-from actiondbg.recording.tables.definitions import Definitions
-from actiondbg.recording.tables.lazy_table import LazyTable
-from actiondbg.recording.tables.rows import ActionRows
 from actiondbg.recording.tables.snapshots import (
     IRTexts,
     RecordedStage,
@@ -169,8 +169,13 @@ class Recording:
         return self.tables[name]
 
 
-_DICTIONARIES = (Kind.HEADER, Kind.STRINGS, Kind.LOCATIONS, Kind.OPERATIONS)
-_OF_ACTIONS = (Kind.PATCHES, Kind.REASONS)
+_DICTIONARIES = (
+    SectionKind.HEADER,
+    SectionKind.STRINGS,
+    SectionKind.LOCATIONS,
+    SectionKind.OPERATIONS,
+)
+_OF_ACTIONS = (SectionKind.PATCHES, SectionKind.REASONS)
 
 
 def divide(chunks: Sequence[Chunk], most: int) -> Iterator[int]:
@@ -215,7 +220,7 @@ def part_of(
 def _rows_of(chunk: Chunk, rows: Ints) -> Iterator[Chunk]:
     """Of some rows, yield those in a chunk, as chunks of one row."""
     for section in chunk.sections:
-        if section.kind != Kind.ACTIONS:
+        if section.kind != SectionKind.ACTIONS:
             continue
         first, last = np.searchsorted(rows, [chunk.first_row, chunk.first_row + section.count])
         for row in rows[first:last]:

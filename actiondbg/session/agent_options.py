@@ -12,7 +12,7 @@ from actiondbg.session.executions import Executions
 _NO_CHECKPOINTS = protocol.CheckpointOptions(socket="", milliseconds=0, megabytes=0)
 
 
-class Setting:
+class AgentSetting:
     """A setting of the agent, a field of ``SetOptions``; a stopped tool gets a change at once."""
 
     def __init__(self, field: str, default: bool) -> None:
@@ -43,10 +43,10 @@ class AgentOptions:
             otherwise they run on: their actions are counted, and stop nowhere.
     """
 
-    verify_each_action = Setting("verify_each_action", False)
-    count_actions = Setting("count", False)
-    stop_on_crash = Setting("stop_on_crash", True)
-    threads_wait = Setting("threads_wait", True)
+    verify_each_action = AgentSetting("verify_each_action", False)
+    count_actions = AgentSetting("count", False)
+    stop_on_crash = AgentSetting("stop_on_crash", True)
+    threads_wait = AgentSetting("threads_wait", True)
 
     def __init__(self, executions: Executions) -> None:
         self._executions = executions

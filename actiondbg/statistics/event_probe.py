@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from actiondbg.errors import ActiondbgError
-from actiondbg.statistics.events import DEFAULT, KNOWN, NONE, Event, parse_events
+from actiondbg.statistics.events import DEFAULT, KNOWN, NONE, CountableEvent, parse_events
 
 PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 
@@ -48,12 +48,14 @@ class CountingRefused(ActiondbgError):
 class ProbeResult(NamedTuple):
     """The result of trying an event."""
 
-    asked: Event
-    counted: Event | None  # the event, or its part outside the kernel; None if it cannot be counted
+    asked: CountableEvent
+    counted: (
+        CountableEvent | None
+    )  # the event, or its part outside the kernel; None if it cannot be counted
     refusal: int = 0  # the errno of the first attempt, 0 for success
 
 
-def choose(names: Iterable[str]) -> list[Event]:
+def choose(names: Iterable[str]) -> list[CountableEvent]:
     """Return the events to count.
 
     Args:
@@ -74,7 +76,7 @@ def choose(names: Iterable[str]) -> list[Event]:
     return events
 
 
-def choose_available(names: Iterable[str], lister: str) -> tuple[list[Event], list[str]]:
+def choose_available(names: Iterable[str], lister: str) -> tuple[list[CountableEvent], list[str]]:
     """Return the events that can be counted, and sentences about the others.
 
     If none of them can be counted, software events take their place. Raises UsageError for an
@@ -85,7 +87,7 @@ def choose_available(names: Iterable[str], lister: str) -> tuple[list[Event], li
         return [], []
     if wanted == [DEFAULT]:
         return (_default(), []) if _opened(_HARDWARE_DEFAULT) else _software_events([])
-    events: list[Event] = []
+    events: list[CountableEvent] = []
     notes: list[str] = []
     for event in parse_events(wanted, lister):
         tried = try_event(event)
@@ -98,7 +100,7 @@ def choose_available(names: Iterable[str], lister: str) -> tuple[list[Event], li
     return (events, notes) if events else _software_events(notes)
 
 
-def _software_events(notes: list[str]) -> tuple[list[Event], list[str]]:
+def _software_events(notes: list[str]) -> tuple[list[CountableEvent], list[str]]:
     """Return software events in place of hardware events, and add a sentence why."""
     events = _opened(_SOFTWARE_DEFAULT)
     if not events:
@@ -113,7 +115,7 @@ def _software_events(notes: list[str]) -> tuple[list[Event], list[str]]:
     return events, [f"Software events are counted ({names}), hardware events are not: {why}."]
 
 
-def try_event(event: Event) -> ProbeResult:
+def try_event(event: CountableEvent) -> ProbeResult:
     """Try to count an event; if the kernel may not be counted, try without it."""
     refusal = _refusal([event])
     if refusal == 0:
@@ -140,7 +142,7 @@ def why_refused(refusal: int) -> str:
 # --- choosing ---------------------------------------------------------------------
 
 
-def _default() -> list[Event]:
+def _default() -> list[CountableEvent]:
     """Return hardware events if the machine has any, else software events."""
     hardware = _opened(_HARDWARE_DEFAULT)
     events = hardware + _opened(("page-faults",) if hardware else _SOFTWARE_DEFAULT)
@@ -151,18 +153,18 @@ def _default() -> list[Event]:
     return events
 
 
-def _opened(names: Sequence[str]) -> list[Event]:
+def _opened(names: Sequence[str]) -> list[CountableEvent]:
     tried = (try_event(KNOWN[name]) for name in names)
     return [one.counted for one in tried if one.counted is not None]
 
 
-def _counted(tried: ProbeResult) -> Event:
+def _counted(tried: ProbeResult) -> CountableEvent:
     if tried.counted is None:
         raise CountingRefused(_sentence(tried))
     return tried.counted
 
 
-def _check_together(events: list[Event]) -> None:
+def _check_together(events: list[CountableEvent]) -> None:
     for count in range(2, len(events) + 1):
         refusal = _refusal(events[:count])
         if refusal:
@@ -209,7 +211,7 @@ class EventGroup:
         CountingRefused: one cannot be counted, or not together with the others.
     """
 
-    def __init__(self, events: Sequence[Event]) -> None:
+    def __init__(self, events: Sequence[CountableEvent]) -> None:
         self._descriptors: list[int] = []
         for event in events:
             leader = self._descriptors[0] if self._descriptors else -1
@@ -240,7 +242,7 @@ class EventGroup:
 # --- the system call --------------------------------------------------------------
 
 
-def _refusal(events: Sequence[Event]) -> int:
+def _refusal(events: Sequence[CountableEvent]) -> int:
     """Count events briefly as one group; return the errno of a failure, or 0."""
     opened: list[int] = []
     with contextlib.ExitStack() as closing:
@@ -260,7 +262,7 @@ def _run(leader: int, size: int) -> int:
     return 0 if len(os.read(leader, 8 * (1 + size))) == 8 * (1 + size) else EINVAL
 
 
-def _open(event: Event, leader: int) -> int:
+def _open(event: CountableEvent, leader: int) -> int:
     """Open an event for this thread, disabled if it leads; return a descriptor or -errno."""
     number = _NUMBERS.get(platform.machine())
     if number is None:

@@ -32,7 +32,7 @@ _ALIASES = {
 }
 
 
-class Event(NamedTuple):
+class CountableEvent(NamedTuple):
     """An event by its name in options and recordings, with the fields of ``perf_event_attr``.
 
     ``user_only`` excludes the kernel.
@@ -49,7 +49,7 @@ class Event(NamedTuple):
         """The agent's notation: ``NAME=TYPE:CONFIG``, with ``:u`` if the kernel is excluded."""
         return f"{self.name}={self.type}:{self.config}{USER_ONLY if self.user_only else ''}"
 
-    def without_kernel(self) -> Event | None:
+    def without_kernel(self) -> CountableEvent | None:
         """Return the event with the kernel excluded, or None if nothing would remain.
 
         As in perf the name gets a suffix, except for clocks, which count the same.
@@ -76,16 +76,16 @@ def _cache_events() -> dict[str, int]:
     return found
 
 
-def _known() -> dict[str, Event]:
+def _known() -> dict[str, CountableEvent]:
     hardware = ("cycles", "instructions", "cache-references", "cache-misses", "branches")
     hardware += ("branch-misses", "bus-cycles", "stalled-cycles-frontend")
     hardware += ("stalled-cycles-backend", "ref-cycles")
     software = ("cpu-clock", "task-clock", "page-faults", "context-switches", "cpu-migrations")
     software += ("minor-faults", "major-faults", "alignment-faults", "emulation-faults")
     events = [
-        *(Event(name, "hardware", _HARDWARE, code) for code, name in enumerate(hardware)),
-        *(Event(name, "software", _SOFTWARE, code) for code, name in enumerate(software)),
-        *(Event(name, "cache", _CACHE, code) for name, code in _cache_events().items()),
+        *(CountableEvent(name, "hardware", _HARDWARE, code) for code, name in enumerate(hardware)),
+        *(CountableEvent(name, "software", _SOFTWARE, code) for code, name in enumerate(software)),
+        *(CountableEvent(name, "cache", _CACHE, code) for name, code in _cache_events().items()),
     ]
     return {event.name: event for event in events}
 
@@ -94,18 +94,18 @@ def _known() -> dict[str, Event]:
 KNOWN = _known()
 
 
-def listed_events() -> list[Event]:
+def listed_events() -> list[CountableEvent]:
     """Return the events to list: the kernel's, and the CPU's if there are counters for them."""
     own = [_of_cpu(name) for name in cpu_events()] if has_counters() else []
     return [*KNOWN.values(), *(event for event in own if event and event.name not in KNOWN)]
 
 
-def aliases() -> list[Event]:
+def aliases() -> list[CountableEvent]:
     """Return events under their other names."""
     return [KNOWN[name]._replace(name=alias) for alias, name in _ALIASES.items()]
 
 
-def parse_events(names: Iterable[str], lister: str = "actiondbg stat") -> list[Event]:
+def parse_events(names: Iterable[str], lister: str = "actiondbg stat") -> list[CountableEvent]:
     """Return the events with these names, each once.
 
     Args:
@@ -129,7 +129,7 @@ def is_clock(name: str) -> bool:
     return name.removesuffix(USER_ONLY) in _CLOCKS
 
 
-def _event(text: str, lister: str) -> Event:
+def _event(text: str, lister: str) -> CountableEvent:
     name = text.removesuffix(USER_ONLY)
     event = KNOWN.get(_ALIASES.get(name, name)) or _of_cpu(name) or _raw(name)
     if event is None:
@@ -142,14 +142,14 @@ def _event(text: str, lister: str) -> Event:
     return limited
 
 
-def _of_cpu(name: str) -> Event | None:
+def _of_cpu(name: str) -> CountableEvent | None:
     code = cpu_events().get(name)
-    return Event(name, "cpu", code.type, code.config) if code else None
+    return CountableEvent(name, "cpu", code.type, code.config) if code else None
 
 
-def _raw(name: str) -> Event | None:
+def _raw(name: str) -> CountableEvent | None:
     match = _RAW_NAME.fullmatch(name)
-    return Event(name, "raw", _RAW, int(match[1], 16)) if match else None
+    return CountableEvent(name, "raw", _RAW, int(match[1], 16)) if match else None
 
 
 def _why_not(name: str, lister: str) -> str:

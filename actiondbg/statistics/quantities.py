@@ -46,7 +46,7 @@ class Quantity:
 
 
 @dataclass(frozen=True)
-class Relation:
+class QuantityRelation:
     """The dependence between two quantities of the same calls."""
 
     first: Quantity
@@ -65,9 +65,9 @@ def quantity_of(name: str, values: Floats, buckets: int) -> Quantity:
     return Quantity(name, values, split(values, buckets))
 
 
-def relation_of(first: Quantity, second: Quantity) -> Relation:
+def relation_of(first: Quantity, second: Quantity) -> QuantityRelation:
     """Return the dependence between two quantities of the same calls."""
-    return Relation(
+    return QuantityRelation(
         first,
         second,
         pearson(second.values, first.values),
@@ -77,7 +77,7 @@ def relation_of(first: Quantity, second: Quantity) -> Relation:
     )
 
 
-def relations_of(quantities: Sequence[Quantity]) -> list[Relation]:
+def relations_of(quantities: Sequence[Quantity]) -> list[QuantityRelation]:
     """Return the dependence between each two quantities."""
     return [relation_of(first, second) for first, second in combinations(quantities, 2)]
 

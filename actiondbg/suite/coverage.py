@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import msgspec
 
 from actiondbg.protocol.tags import PASS_TAG, TAG_OF_KIND, TagKind
+from actiondbg.suite.folder import SuiteFolder
 from actiondbg.suite.index import NO_CONTEXT, connect
-from actiondbg.suite.processes import SuiteFolder
 from actiondbg.support.globs import glob_matches
 
 if TYPE_CHECKING:
@@ -32,21 +32,21 @@ _EXAMPLES = 3
 _REASONS = 3
 
 
-class Example(msgspec.Struct, frozen=True):
+class CoverageExample(msgspec.Struct, frozen=True):
     """A run that shows an entry."""
 
     test: str | None  # the test with the line of its RUN line; None if it is unknown
     command: str  # a line for a shell
 
 
-class Counted(msgspec.Struct, frozen=True):
+class CountedText(msgspec.Struct, frozen=True):
     """A text, such as a reason, and how often it occurred, or in how many runs."""
 
     text: str
     times: int
 
 
-class Entry(msgspec.Struct, kw_only=True):
+class CoverageEntry(msgspec.Struct, kw_only=True):
     """A pattern, a pass, or the fold hook of an operation."""
 
     kind: Kind  # which of them
@@ -68,11 +68,11 @@ class Entry(msgspec.Struct, kw_only=True):
     tests: int = 0  # the number of tests that applied it
     file: str = ""  # where a pattern is defined, if sources were searched and have it; else empty
     line: int = 0  # in this file, from 1; else 0
-    reasons: list[Counted] = []  # the most frequent reasons of its failures
+    reasons: list[CountedText] = []  # the most frequent reasons of its failures
     # Of a pass, the options that command lines gave to it, each with the number of runs.
-    options: list[Counted] = []
+    options: list[CountedText] = []
     # The shortest runs that applied it, or else tried it, or else had it.
-    examples: list[Example] = []
+    examples: list[CoverageExample] = []
 
     @property
     def place(self) -> str:
@@ -106,7 +106,7 @@ class Totals(msgspec.Struct, frozen=True):
 class Coverage:
     """The entries of a suite."""
 
-    entries: list[Entry]  # by kind and name
+    entries: list[CoverageEntry]  # by kind and name
     runs: int  # the number of runs
     tests: int  # the number of tests that they belong to
     # The number of runs with attempts of patterns whose sets of patterns are unknown, so that what
@@ -114,7 +114,7 @@ class Coverage:
     blind: int
     missing: int = 0  # the number of runs that are not recorded, or not completely
 
-    def of(self, kind: Kind, state: State | None = None) -> list[Entry]:
+    def of(self, kind: Kind, state: State | None = None) -> list[CoverageEntry]:
         """Return the entries of a kind, in a state or in all."""
         return [one for one in self.entries if one.kind == kind and state in (None, one.state)]
 
@@ -123,12 +123,12 @@ class Coverage:
         return Totals(*(len(self.of(kind, state)) for state in STATES))
 
     @cached_property
-    def by_key(self) -> dict[Key, Entry]:
+    def by_key(self) -> dict[Key, CoverageEntry]:
         """The entries by kind, name and root."""
         return {one.key: one for one in self.entries}
 
 
-class Difference(msgspec.Struct, frozen=True):
+class CoverageChange(msgspec.Struct, frozen=True):
     """An entry whose state differs between two suites; None: it is not in that suite.
 
     The examples are of the suite in which the state is better.
@@ -139,7 +139,7 @@ class Difference(msgspec.Struct, frozen=True):
     root: str
     before: State | None
     after: State | None
-    examples: list[Example]
+    examples: list[CoverageExample]
 
     @property
     def is_gain(self) -> bool:
@@ -157,13 +157,13 @@ def coverage(folder: SuiteFolder, only: str | None = None) -> Coverage:
         entries = {one.key: one for one in _entries(database) if _is_wanted(one, only)}
         for kind, tag in TAG_OF_KIND.items():
             for entry, (reason, times) in _of_entries(database, _TOP_REASONS, kind, entries, tag):
-                entry.reasons = [*entry.reasons, Counted(reason, times)]
+                entry.reasons = [*entry.reasons, CountedText(reason, times)]
             found = _of_entries(database, _EXAMPLE_RUNS, kind, entries, tag)
             for entry, (test, line, *run) in found:
                 place = None if test is None else f"{test}:{line}" if line else test
-                entry.examples = [*entry.examples, Example(place, _to_copy(*run))]
+                entry.examples = [*entry.examples, CoverageExample(place, _to_copy(*run))]
         for entry, (options, times) in _of_entries(database, _OPTIONS, "pass", entries):
-            entry.options = [*entry.options, Counted(options, times)]
+            entry.options = [*entry.options, CountedText(options, times)]
         [(runs, tests)] = _rows(database, "SELECT count(recording), count(DISTINCT test) FROM runs")
         [(blind,)] = _rows(
             database,
@@ -175,12 +175,12 @@ def coverage(folder: SuiteFolder, only: str | None = None) -> Coverage:
         return Coverage(list(entries.values()), runs, tests, blind, missing)
 
 
-def differences(now: Coverage, before: Coverage) -> list[Difference]:
+def differences(now: Coverage, before: Coverage) -> list[CoverageChange]:
     """Return the entries whose state differs, losses first."""
-    found: list[Difference] = []
+    found: list[CoverageChange] = []
     for key in {**before.by_key, **now.by_key}:
         old, new = before.by_key.get(key), now.by_key.get(key)
-        one = Difference(*key, old and old.state, new and new.state, [])
+        one = CoverageChange(*key, old and old.state, new and new.state, [])
         shown = new if one.is_gain else old
         if one.before != one.after and shown is not None:
             found.append(msgspec.structs.replace(one, examples=shown.examples))
@@ -195,7 +195,7 @@ def _rows(database: Database, sql: str, *values: object) -> list[tuple[Any, ...]
     return database.execute(sql, list(values)).fetchall()
 
 
-def _entries(database: Database) -> Iterator[Entry]:
+def _entries(database: Database) -> Iterator[CoverageEntry]:
     """Yield the entries without reasons, options and examples."""
     database.execute(_KNOWN)
     database.execute(_TRIED)
@@ -207,8 +207,8 @@ def _entries(database: Database) -> Iterator[Entry]:
 
 
 def _of_entries(
-    database: Database, sql: str, kind: Kind, entries: dict[Key, Entry], *values: object
-) -> Iterator[tuple[Entry, list[Any]]]:
+    database: Database, sql: str, kind: Kind, entries: dict[Key, CoverageEntry], *values: object
+) -> Iterator[tuple[CoverageEntry, list[Any]]]:
     """Yield the entry of each row of a query about a kind, and what follows its name and root."""
     for name, root, *rest in _rows(database, sql, *values):
         if (entry := entries.get((kind, name, root))) is not None:
@@ -303,14 +303,14 @@ def _to_copy(cwd: str, command: str, executable: str) -> str:
     return f"cd {shlex.quote(cwd)} && {command}"
 
 
-def _entry(kind: Kind, row: dict[str, Any]) -> Entry:
+def _entry(kind: Kind, row: dict[str, Any]) -> CoverageEntry:
     """Return the entry of a row of ``_ENTRIES``."""
     operation = row["name"] if kind == "fold" else row["root"]
     state: State = "applied" if row["applied"] else "tried" if row["tried"] else "never"
-    return Entry(kind=kind, state=state, dialect=operation.partition(".")[0], **row)
+    return CoverageEntry(kind=kind, state=state, dialect=operation.partition(".")[0], **row)
 
 
-def _is_wanted(entry: Entry, only: str | None) -> bool:
+def _is_wanted(entry: CoverageEntry, only: str | None) -> bool:
     if entry.kind == "pass" and entry.full_name.endswith(_ADAPTOR):
         return False
     return only is None or glob_matches(only, entry.name) or glob_matches(only, entry.full_name)

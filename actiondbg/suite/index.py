@@ -23,13 +23,13 @@ from actiondbg.recording.format.arrow import DataType, Ints, Table, pa
 from actiondbg.recording.format.file import Ending, Header, read_ending, read_file
 from actiondbg.recording.format.items import Items, StringTables
 from actiondbg.recording.format.layout import CHANGED, OUTCOMES, ROLLED_BACK
-from actiondbg.recording.format.structs import Kind, Space
+from actiondbg.recording.format.structs import SectionKind, Space
 from actiondbg.recording.query.filters import quoted
+from actiondbg.recording.tables.action_rows import ActionRows
 from actiondbg.recording.tables.definitions import Definitions, taken
-from actiondbg.recording.tables.rows import ActionRows
+from actiondbg.suite.folder import SuiteFolder
+from actiondbg.suite.lit_tests import LitTests
 from actiondbg.suite.processes import (
-    LitTests,
-    SuiteFolder,
     SuiteProcess,
     SuiteProcesses,
     input_files,
@@ -438,7 +438,7 @@ def summarize(path: str | os.PathLike[str]) -> Summary:
     strings = StringTables(file, rows.threads)
     summary.pattern_sets = [
         f"{int(number):x}"
-        for _, section in file.sections(Kind.PATTERN_SETS)
+        for _, section in file.sections(SectionKind.PATTERN_SETS)
         for number in np.frombuffer(file.mapped, "<u8", section.count, section.offset)
     ]
     if rows.count:
@@ -508,7 +508,7 @@ class _Actions:
 
     def reasons(self) -> Iterator[Row]:
         """Yield the reasons of failures of the actions of one name on operations of one name."""
-        items = Items(self._rows.file, Kind.REASONS, self._rows.threads)
+        items = Items(self._rows.file, SectionKind.REASONS, self._rows.threads)
         if not items.count:
             return
         places = self._rows.places(items, items.field("row"))

@@ -40,7 +40,7 @@ _RULE = re.compile(rf"^[ \t]*def\s+(?P<class>\w+){_SPACE}:{_SPACE}\w*Pat\w*", re
 _NUMBERED = re.compile(r"GeneratedConvert\d+")
 
 
-class Place(NamedTuple):
+class DefinitionPlace(NamedTuple):
     """The place of a definition."""
 
     file: str  # its path, which begins with the name of the folder that was given
@@ -61,7 +61,7 @@ class _Definition:
     """A definition of a class or function."""
 
     name: _Name  # as it is written, with what is around it
-    place: Place
+    place: DefinitionPlace
     scopes: frozenset[tuple[str, ...]]  # the namespaces that the file uses
     is_included: bool  # whether what is around it in C++ is unknown
     is_partial: bool  # whether it is a partial specialization of a template
@@ -89,7 +89,7 @@ def locate_patterns(found: Coverage, folders: Sequence[Path]) -> None:
             each.file, each.line = place
 
 
-def find_patterns(names: Iterable[str], folders: Sequence[Path]) -> dict[str, Place]:
+def find_patterns(names: Iterable[str], folders: Sequence[Path]) -> dict[str, DefinitionPlace]:
     """Return where patterns are defined, by full names; those without exactly one are left out."""
     wanted = {each: name for each in names if (name := _parsed(each)) is not None}
     leaves = {name.leaf for name in wanted.values()}
@@ -97,7 +97,7 @@ def find_patterns(names: Iterable[str], folders: Sequence[Path]) -> dict[str, Pl
     for file, shown in _files(folders):
         for each in _definitions(file, shown, leaves):
             definitions.setdefault(each.name.leaf, []).append(each)
-    places: dict[str, Place] = {}
+    places: dict[str, DefinitionPlace] = {}
     for text, name in wanted.items():
         fitting = [each for each in definitions.get(name.leaf, ()) if each.defines(name)]
         if (one := _chosen(fitting, name)) is not None:
@@ -196,8 +196,8 @@ def _leaf(match: re.Match[str]) -> str:
     return (match["class"] or match["function"]).rpartition("::")[2]
 
 
-def _place(file: str, text: str, at: int) -> Place:
-    return Place(file, text.count("\n", 0, at) + 1)
+def _place(file: str, text: str, at: int) -> DefinitionPlace:
+    return DefinitionPlace(file, text.count("\n", 0, at) + 1)
 
 
 def _scanned(file: str, text: str, leaves: set[str]) -> Iterator[_Definition]:

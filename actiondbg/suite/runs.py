@@ -12,13 +12,14 @@ from typing import NamedTuple
 import msgspec
 
 from actiondbg.errors import FileNotWritten, UsageError
+from actiondbg.suite.folder import PART, SuiteFolder
 from actiondbg.suite.index import NO_CONTEXT, build_index, connect, input_files
-from actiondbg.suite.processes import PART, SuiteFolder, SuiteProcess, read_processes
+from actiondbg.suite.processes import SuiteProcess, read_processes
 from actiondbg.support.scratch_directory import is_full
 from actiondbg.tool.seen_programs import may_run_mlir
 
 
-class Run(msgspec.Struct, frozen=True, kw_only=True):
+class SuiteRun(msgspec.Struct, frozen=True, kw_only=True):
     """A process of a suite."""
 
     run: int
@@ -68,12 +69,12 @@ class Overview(NamedTuple):
         return bool(expected or self.forks or self.lost or self.is_full) or not self.runs
 
 
-def list_runs(folder: SuiteFolder) -> list[Run]:
+def list_runs(folder: SuiteFolder) -> list[SuiteRun]:
     """Return the runs of a suite, in the order of their begin; raises UsageError."""
     database = connect(folder)
-    names = Run.__struct_fields__
+    names = SuiteRun.__struct_fields__
     rows = database.execute(f"SELECT {', '.join(names)} FROM runs ORDER BY run").fetchall()
-    return [Run(**dict(zip(names, row, strict=True))) for row in rows]
+    return [SuiteRun(**dict(zip(names, row, strict=True))) for row in rows]
 
 
 def recorded_commands(folder: SuiteFolder) -> list[RecordedCommand]:

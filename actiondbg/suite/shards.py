@@ -19,8 +19,9 @@ from typing import NamedTuple, cast
 
 from actiondbg.bisection.command_runner import STDERR, STDOUT, CommandRunner
 from actiondbg.errors import UsageError
-from actiondbg.suite.capture import RecordedSuite
-from actiondbg.suite.processes import DRIVERS, SuiteFolder
+from actiondbg.suite.folder import SuiteFolder
+from actiondbg.suite.lit_tests import DRIVERS
+from actiondbg.suite.recorded_suite import RecordedSuite
 from actiondbg.suite.runs import add_suites
 from actiondbg.support.counts import joined, plural
 from actiondbg.support.dask_client import DaskClient, DaskFuture, cancelled_with_task, connect

@@ -91,7 +91,7 @@ class Cell(NamedTuple):
     is_heading: bool = False  # whether it is the heading of its row
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """A row of a table with a name and classes."""
 
     cells: Sequence[Shown]
@@ -136,7 +136,7 @@ def section(title: str, *parts: str, name: str = "") -> Html:
 
 
 def table(
-    rows: Iterable[Sequence[Shown] | Row], head: Sequence[Shown] = (), kind: str = ""
+    rows: Iterable[Sequence[Shown] | TableRow], head: Sequence[Shown] = (), kind: str = ""
 ) -> Html:
     """Return a table; nothing without rows. Integers get separators, and zero is left empty."""
     lines = "".join(_line(row) for row in rows)
@@ -151,9 +151,9 @@ def facts(rows: Iterable[tuple[str, str]]) -> Html:
     return table((Cell(name, is_heading=True), value) for name, value in rows)
 
 
-def _line(row: Sequence[Shown] | Row) -> str:
-    name, kind = (row.name, row.kind) if isinstance(row, Row) else ("", "")
-    cells: Sequence[Shown] = row.cells if isinstance(row, Row) else row
+def _line(row: Sequence[Shown] | TableRow) -> str:
+    name, kind = (row.name, row.kind) if isinstance(row, TableRow) else ("", "")
+    cells: Sequence[Shown] = row.cells if isinstance(row, TableRow) else row
     attributes = f' id="{name}"' if name else ""
     attributes += f' class="{kind}"' if kind else ""
     return f"<tr{attributes}>{''.join(map(_cell, cells))}</tr>\n"

@@ -157,7 +157,7 @@ def _is_main() -> bool:
     return threading.current_thread() is threading.main_thread()
 
 
-class Watch:
+class SocketWatch:
     """Waits for data on a socket, or for the end of the process of a pidfd at its other end."""
 
     def __init__(self, held: HeldInterrupts, socket: int, process: int | None) -> None:

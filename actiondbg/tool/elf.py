@@ -49,7 +49,7 @@ class Elf(NamedTuple):
     machine: int
 
 
-class Section(NamedTuple):
+class ElfSection(NamedTuple):
     """A section: its number, where its bytes are in the file, and the section that it refers to."""
 
     number: int
@@ -74,7 +74,7 @@ def read_elf(path: Path) -> Elf | None:
             return None
 
 
-def read_sections(content: mmap | bytearray) -> dict[str, Section]:
+def read_sections(content: mmap | bytearray) -> dict[str, ElfSection]:
     """Read the section headers of a 64-bit little-endian file, by name.
 
     Returns:
@@ -91,13 +91,13 @@ def read_sections(content: mmap | bytearray) -> dict[str, Section]:
     if names_index >= len(headers):
         return {}
     names = headers[names_index][4]
-    found: dict[str, Section] = {}
+    found: dict[str, ElfSection] = {}
     for index, header in enumerate(headers):
         begin = names + header[0]
         end = content.find(b"\0", begin)
         if header[1] != _NO_BITS and end >= 0 and header[4] + header[5] <= len(content):
             name = content[begin:end].decode(errors="replace")
-            found[name] = Section(index, header[4], header[4] + header[5], header[6])
+            found[name] = ElfSection(index, header[4], header[4] + header[5], header[6])
     return found
 
 

@@ -17,7 +17,15 @@ from typing import TYPE_CHECKING
 from actiondbg.errors import LaunchError
 from actiondbg.support.executables import answer_of, way_out, which
 from actiondbg.tool.agent_environment import without_agents
-from actiondbg.tool.elf import EM_AARCH64, EM_X86_64, SYMBOL, Elf, Section, read_elf, read_sections
+from actiondbg.tool.elf import (
+    EM_AARCH64,
+    EM_X86_64,
+    SYMBOL,
+    Elf,
+    ElfSection,
+    read_elf,
+    read_sections,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -183,7 +191,7 @@ def _mapped(path: Path) -> Generator[mmap.mmap]:
             yield content
 
 
-def _defines(content: mmap.mmap, sections: dict[str, Section], table: str, name: bytes) -> bool:
+def _defines(content: mmap.mmap, sections: dict[str, ElfSection], table: str, name: bytes) -> bool:
     """Whether a symbol table defines a name, which it also has for a reference to another object.
 
     Searches bytes: a Python loop over half a million symbols takes half a second.
@@ -205,7 +213,7 @@ def _defines(content: mmap.mmap, sections: dict[str, Section], table: str, name:
     return False
 
 
-def _holds_text(content: mmap.mmap, sections: dict[str, Section]) -> bool:
+def _holds_text(content: mmap.mmap, sections: dict[str, ElfSection]) -> bool:
     section = sections.get(".rodata")
     if section is None:
         return content.find(_MLIR_TEXT) >= 0

@@ -11,10 +11,10 @@ from actiondbg.validation.domain import POISON, Scalar
 from actiondbg.validation.machine import (
     Buffer,
     Elements,
-    Event,
+    FunctionOutcome,
     MemRef,
-    Outcome,
     RuntimeValue,
+    VisibleEvent,
     indices_at,
 )
 from actiondbg.validation.strictness import Strictness
@@ -28,17 +28,17 @@ NO_MEMORY = " may be accessed before, and not after"
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class FunctionRun:
     """What a run of a function did."""
 
-    outcome: Outcome
+    outcome: FunctionOutcome
     # The buffers of the arguments, as they are at the end; None for the buffer of a tensor, as no
     # caller sees what is written to it.
     memory: Sequence[Buffer | None]
     types: Sequence[Type]  # of the function's results
 
 
-def disagreement(source: Run, target: Run, strictness: Strictness) -> str | None:
+def disagreement(source: FunctionRun, target: FunctionRun, strictness: Strictness) -> str | None:
     """Return the first thing that the target does and the source does not allow, in words.
 
     Where the source has poison, the target may have anything.
@@ -68,7 +68,7 @@ def disagreement(source: Run, target: Run, strictness: Strictness) -> str | None
     return None
 
 
-def _sharing(source: Run, target: Run, at: int) -> str | None:
+def _sharing(source: FunctionRun, target: FunctionRun, at: int) -> str | None:
     """Return how a returned view shares other memory than before, which its users may write to."""
     left, right = (each.outcome.results[at] for each in (source, target))
     if not isinstance(left, MemRef) or not isinstance(right, MemRef) or 0 in left.sizes:
@@ -84,7 +84,7 @@ def _sharing(source: Run, target: Run, at: int) -> str | None:
     return f" shares {places[0]} before and {places[1]} after"
 
 
-def places_of(run: Run, before: int) -> dict[int, str]:
+def places_of(run: FunctionRun, before: int) -> dict[int, str]:
     """Return names of memory that the world knows, by identity, with some of the results."""
     results = run.outcome.results[:before]
     views = [(at, each) for at, each in enumerate(results) if isinstance(each, MemRef)]
@@ -93,7 +93,9 @@ def places_of(run: Run, before: int) -> dict[int, str]:
     return places | {id(each): f"global @{name}" for name, each in run.outcome.globals.items()}
 
 
-def _events(check: _Check, source: Sequence[Event], target: Sequence[Event]) -> str | None:
+def _events(
+    check: _Check, source: Sequence[VisibleEvent], target: Sequence[VisibleEvent]
+) -> str | None:
     for at, (left, right) in enumerate(zip(source, target, strict=False)):
         if left.kind != right.kind or len(left.operands) != len(right.operands):
             return f"event {at}: {left.kind} became {right.kind}"

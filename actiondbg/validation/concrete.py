@@ -28,7 +28,7 @@ from actiondbg.validation.types import FloatType, IntegerType, Type, signed
 
 
 @dataclass(frozen=True, slots=True)
-class ScalarOperation:
+class OperationOnNumbers:
     """What a scalar operation depends on beside its operands."""
 
     name: str  # without the dialect
@@ -51,13 +51,13 @@ class ScalarOperation:
 
 
 # A function on numbers, which gets the operation first.
-Function = Callable[..., Scalar]
+NumberFunction = Callable[..., Scalar]
 
 
-def plain(function: Callable[..., Any]) -> Function:
+def plain(function: Callable[..., Any]) -> NumberFunction:
     """Return a function that ignores the operation."""
 
-    def apply(_: ScalarOperation, *operands: Scalar) -> Scalar:
+    def apply(_: OperationOnNumbers, *operands: Scalar) -> Scalar:
         return function(*operands)
 
     return apply
@@ -73,10 +73,10 @@ def width_of(type: IntegerType | FloatType) -> int:
 # --- integers ---
 
 
-def _wrapping(function: Callable[[int, int], int]) -> Function:
+def _wrapping(function: Callable[[int, int], int]) -> NumberFunction:
     """An operation that wraps around, or is poison with ``nsw`` and ``nuw``."""
 
-    def apply(context: ScalarOperation, left: int, right: int) -> Scalar:
+    def apply(context: OperationOnNumbers, left: int, right: int) -> Scalar:
         flags = overflow_flags(context.attributes)
         result = function(left, right) & context.mask
         if "nuw" in flags and function(left, right) != result:
@@ -90,7 +90,7 @@ def _wrapping(function: Callable[[int, int], int]) -> Function:
     return apply
 
 
-def _check_overflow(context: ScalarOperation, right: int) -> None:
+def _check_overflow(context: OperationOnNumbers, right: int) -> None:
     """Check the divisor of the smallest number.
 
     Raises:
@@ -102,14 +102,14 @@ def _check_overflow(context: ScalarOperation, right: int) -> None:
         raise UndefinedBehaviour(f"{context.name} overflows")
 
 
-def check_poison_dividend(context: ScalarOperation, operands: Sequence[Scalar]) -> None:
+def check_poison_dividend(context: OperationOnNumbers, operands: Sequence[Scalar]) -> None:
     """Check a division of poison, which may be any number."""
     if context.name in _SIGNED_DIVISIONS and operands[0] is POISON:
         _check_overflow(context, context.signed(operands[1]))
 
 
-def _divided(function: Callable[[int, int], int], *, is_signed: bool) -> Function:
-    def apply(context: ScalarOperation, left: int, right: int) -> Scalar:
+def _divided(function: Callable[[int, int], int], *, is_signed: bool) -> NumberFunction:
+    def apply(context: OperationOnNumbers, left: int, right: int) -> Scalar:
         if is_signed:
             left, right = context.signed(left), context.signed(right)
             if left == context.smallest:
@@ -134,7 +134,7 @@ def _remainder(left: int, right: int) -> int:
     return left - _truncated(left, right) * right
 
 
-def _shift_left(context: ScalarOperation, value: int, amount: int) -> Scalar:
+def _shift_left(context: OperationOnNumbers, value: int, amount: int) -> Scalar:
     if amount >= context.width:
         return POISON
     flags = overflow_flags(context.attributes)
@@ -146,7 +146,7 @@ def _shift_left(context: ScalarOperation, value: int, amount: int) -> Scalar:
     return result
 
 
-def _shift_right(context: ScalarOperation, value: int, amount: int) -> Scalar:
+def _shift_right(context: OperationOnNumbers, value: int, amount: int) -> Scalar:
     if amount >= context.width:
         return POISON
     if is_set(context.attributes, "exact") and value & ((1 << amount) - 1):
@@ -155,8 +155,8 @@ def _shift_right(context: ScalarOperation, value: int, amount: int) -> Scalar:
     return number >> amount & context.mask
 
 
-def _extended(function: Callable[[int, int], int], is_signed: bool) -> Function:
-    def apply(context: ScalarOperation, left: int, right: int) -> Scalar:
+def _extended(function: Callable[[int, int], int], is_signed: bool) -> NumberFunction:
+    def apply(context: OperationOnNumbers, left: int, right: int) -> Scalar:
         if is_signed:
             left, right = context.signed(left), context.signed(right)
         result = function(left, right)
@@ -165,35 +165,35 @@ def _extended(function: Callable[[int, int], int], is_signed: bool) -> Function:
     return apply
 
 
-def _add_extended(context: ScalarOperation, left: int, right: int) -> Scalar:
+def _add_extended(context: OperationOnNumbers, left: int, right: int) -> Scalar:
     return left + right & context.mask, int(left + right > context.mask)
 
 
-def _chosen(function: Callable[..., int], is_signed: bool) -> Function:
-    def apply(context: ScalarOperation, left: int, right: int) -> Scalar:
+def _chosen(function: Callable[..., int], is_signed: bool) -> NumberFunction:
+    def apply(context: OperationOnNumbers, left: int, right: int) -> Scalar:
         key = context.signed if is_signed else int
         return function(left, right, key=key)
 
     return apply
 
 
-def _sign_extend(context: ScalarOperation, value: int) -> Scalar:
+def _sign_extend(context: OperationOnNumbers, value: int) -> Scalar:
     return context.signed(value) & ((1 << width_of(context.results[0])) - 1)
 
 
-def _is_negative(context: ScalarOperation, value: int) -> bool:
+def _is_negative(context: OperationOnNumbers, value: int) -> bool:
     """Whether ``nneg`` makes a result poison."""
     is_marked = is_set(context.attributes, "nneg") or context.attributes.get("nonNeg")
     return bool(is_marked) and context.signed(value) < 0
 
 
-def _zero_extend(context: ScalarOperation, value: int) -> Scalar:
+def _zero_extend(context: OperationOnNumbers, value: int) -> Scalar:
     if _is_negative(context, value):
         return POISON
     return value & ((1 << width_of(context.results[0])) - 1)
 
 
-def _truncate(context: ScalarOperation, value: int) -> Scalar:
+def _truncate(context: OperationOnNumbers, value: int) -> Scalar:
     width = width_of(context.results[0])
     result = value & ((1 << width) - 1)
     flags = overflow_flags(context.attributes)
@@ -204,7 +204,7 @@ def _truncate(context: ScalarOperation, value: int) -> Scalar:
     return result
 
 
-def _compare(context: ScalarOperation, left: int, right: int) -> Scalar:
+def _compare(context: OperationOnNumbers, left: int, right: int) -> Scalar:
     kind = predicate("arith.cmpi", context.attributes)
     if kind.startswith("s"):
         left, right = context.signed(left), context.signed(right)
@@ -221,13 +221,13 @@ COMPARISONS: dict[str, Callable[[float, float], bool]] = {
 }
 
 
-def _or(context: ScalarOperation, left: int, right: int) -> Scalar:
+def _or(context: OperationOnNumbers, left: int, right: int) -> Scalar:
     if context.attributes.get("isDisjoint") and left & right:
         return POISON
     return left | right
 
 
-def _power(context: ScalarOperation, base: int, exponent: int) -> Scalar:
+def _power(context: OperationOnNumbers, base: int, exponent: int) -> Scalar:
     base, exponent = context.signed(base), context.signed(exponent)
     if exponent >= 0:
         return pow(base, exponent, 1 << context.width)
@@ -238,12 +238,12 @@ def _power(context: ScalarOperation, base: int, exponent: int) -> Scalar:
     return 0
 
 
-def _absolute(context: ScalarOperation, value: int) -> Scalar:
+def _absolute(context: OperationOnNumbers, value: int) -> Scalar:
     number = context.signed(value)
     return abs(number) & context.mask
 
 
-def bitcast(context: ScalarOperation, value: Scalar) -> Scalar:
+def bitcast(context: OperationOnNumbers, value: Scalar) -> Scalar:
     source, target = context.types[0], context.results[0]
     if isinstance(value, float) and value != value and not isinstance(target, FloatType):
         raise Unsettled("the bits of a NaN")
@@ -251,22 +251,22 @@ def bitcast(context: ScalarOperation, value: Scalar) -> Scalar:
     return from_bits(bits, target) if isinstance(target, FloatType) else bits
 
 
-def _leading_zeros(context: ScalarOperation, value: int) -> int:
+def _leading_zeros(context: OperationOnNumbers, value: int) -> int:
     return context.width - value.bit_length()
 
 
-def _trailing_zeros(context: ScalarOperation, value: int) -> int:
+def _trailing_zeros(context: OperationOnNumbers, value: int) -> int:
     return (value & -value).bit_length() - 1 if value else context.width
 
 
-def _to_float(context: ScalarOperation, value: int) -> Scalar:
+def _to_float(context: OperationOnNumbers, value: int) -> Scalar:
     if context.name == "uitofp" and _is_negative(context, value):
         return POISON
     number = context.signed(value) if context.name == "sitofp" else value
     return rounded_exactly(Fraction(number), context.results[0])
 
 
-INTEGERS: dict[str, Function] = {
+INTEGERS: dict[str, NumberFunction] = {
     "addi": _wrapping(operator.add),
     "subi": _wrapping(operator.sub),
     "muli": _wrapping(operator.mul),
@@ -312,7 +312,7 @@ DIVISIONS = _SIGNED_DIVISIONS | {"divui", "ceildivui", "remui"}
 # --- floating-point numbers ---
 
 
-def float_result(context: ScalarOperation, operands: Sequence[Scalar], result: Scalar) -> Scalar:
+def float_result(context: OperationOnNumbers, operands: Sequence[Scalar], result: Scalar) -> Scalar:
     """Round a result, and make it poison where a flag excludes it."""
     target = context.results[0]
     if isinstance(result, float) and isinstance(target, FloatType):
@@ -341,10 +341,10 @@ def _float_remainder(left: float, right: float) -> float:
     return math.copysign(math.fmod(left, right), left)
 
 
-def _extreme(*, is_max: bool, ignores_nan: bool) -> Function:
+def _extreme(*, is_max: bool, ignores_nan: bool) -> NumberFunction:
     """The larger or the smaller; of zeros, by their signs."""
 
-    def apply(_: ScalarOperation, left: float, right: float) -> float:
+    def apply(_: OperationOnNumbers, left: float, right: float) -> float:
         if math.isnan(left) or math.isnan(right):
             if not ignores_nan:
                 return math.nan
@@ -357,7 +357,7 @@ def _extreme(*, is_max: bool, ignores_nan: bool) -> Function:
     return apply
 
 
-def _compare_floats(context: ScalarOperation, left: float, right: float) -> int:
+def _compare_floats(context: OperationOnNumbers, left: float, right: float) -> int:
     kind = predicate("arith.cmpf", context.attributes)
     if kind in ("false", "true"):
         return int(kind == "true")
@@ -369,7 +369,7 @@ def _compare_floats(context: ScalarOperation, left: float, right: float) -> int:
     return int(COMPARISONS[kind[1:]](left, right))
 
 
-def _to_integer(context: ScalarOperation, value: float) -> Scalar:
+def _to_integer(context: OperationOnNumbers, value: float) -> Scalar:
     width = width_of(context.results[0])
     if not math.isfinite(value):
         return POISON
@@ -382,7 +382,7 @@ def _to_integer(context: ScalarOperation, value: float) -> Scalar:
     return number & ((1 << width) - 1)
 
 
-def _multiply_add(context: ScalarOperation, left: float, right: float, addend: float) -> float:
+def _multiply_add(context: OperationOnNumbers, left: float, right: float, addend: float) -> float:
     if not all(map(math.isfinite, (left, right, addend))):
         return left * right + addend
     exact = Fraction(left) * Fraction(right) + Fraction(addend)
@@ -393,17 +393,17 @@ def _multiply_add(context: ScalarOperation, left: float, right: float, addend: f
     return rounded_exactly(exact, target)
 
 
-def _truncate_float(context: ScalarOperation, value: float) -> float:
+def _truncate_float(context: OperationOnNumbers, value: float) -> float:
     mode = context.attributes.get("roundingmode")
     if mode is not None:
         raise NotInterpreted("arith.truncf with a rounding mode")
     return value
 
 
-def _guarded(function: Callable[..., float], overflow: float | None = None) -> Function:
+def _guarded(function: Callable[..., float], overflow: float | None = None) -> NumberFunction:
     """A function of Python's math: NaN where it raises; where it overflows, what is given."""
 
-    def apply(_: ScalarOperation, *operands: float) -> float:
+    def apply(_: OperationOnNumbers, *operands: float) -> float:
         try:
             return function(*operands)
         except ValueError:
@@ -416,8 +416,8 @@ def _guarded(function: Callable[..., float], overflow: float | None = None) -> F
     return apply
 
 
-def _logarithm(function: Callable[[float], float], pole: float = 0) -> Function:
-    def apply(_: ScalarOperation, value: float) -> float:
+def _logarithm(function: Callable[[float], float], pole: float = 0) -> NumberFunction:
+    def apply(_: OperationOnNumbers, value: float) -> float:
         if value == pole:
             return -math.inf
         return math.nan if value < pole or math.isnan(value) else function(value)
@@ -429,10 +429,10 @@ def _inverse_tanh(value: float) -> float:
     return math.copysign(math.inf, value) if abs(value) == 1 else math.atanh(value)
 
 
-def _whole(function: Callable[[float], float]) -> Function:
+def _whole(function: Callable[[float], float]) -> NumberFunction:
     """A function that rounds to a whole number, and keeps the sign of zero."""
 
-    def apply(_: ScalarOperation, value: float) -> float:
+    def apply(_: OperationOnNumbers, value: float) -> float:
         return math.copysign(function(value), value) if math.isfinite(value) else value
 
     return apply
@@ -449,7 +449,7 @@ def _reciprocal_root(value: float) -> float:
     return 1 / math.sqrt(value)
 
 
-def _power_of_float(_: ScalarOperation, base: float, exponent: float) -> float:
+def _power_of_float(_: OperationOnNumbers, base: float, exponent: float) -> float:
     try:
         return math.pow(base, exponent)
     except (OverflowError, ValueError) as error:
@@ -458,12 +458,12 @@ def _power_of_float(_: ScalarOperation, base: float, exponent: float) -> float:
         return math.copysign(math.inf, base) if exponent % 2 == 1 else math.inf
 
 
-def _integer_power(context: ScalarOperation, base: float, exponent: int) -> float:
+def _integer_power(context: OperationOnNumbers, base: float, exponent: int) -> float:
     width = width_of(context.types[1])
     return _power_of_float(context, base, float(signed(exponent, width)))
 
 
-def _is_normal(context: ScalarOperation, value: float) -> int:
+def _is_normal(context: OperationOnNumbers, value: float) -> int:
     kind = context.types[0]
     assert isinstance(kind, FloatType)
     smallest = {"f64": 2.0**-1022, "f32": 2.0**-126, "bf16": 2.0**-126, "f16": 2.0**-14}
@@ -476,7 +476,7 @@ _OF_PYTHON = (
     *("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "tanh", "asinh", "acosh", "atan2"),
     *("erf", "erfc"),
 )
-FLOATS: dict[str, Function] = {
+FLOATS: dict[str, NumberFunction] = {
     "addf": plain(operator.add),
     "subf": plain(operator.sub),
     "mulf": plain(operator.mul),
@@ -552,7 +552,7 @@ class Concrete:
     ) -> tuple[Scalar, ...]:
         short = short_name(name)
         width = types[0].width if types and isinstance(types[0], IntegerType) else 0
-        context = ScalarOperation(short, width, types, results, attributes, self.is_source)
+        context = OperationOnNumbers(short, width, types, results, attributes, self.is_source)
         if short == "select":
             chosen, *ways = operands
             return (POISON if chosen is POISON else ways[0 if chosen else 1],)

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from actiondbg.validation.dialects import affine, control, memory, tensor, vector_memory
 from actiondbg.validation.domain import Domain, NotInterpreted
-from actiondbg.validation.machine import Buffer, Machine, Outcome, RuntimeValue
+from actiondbg.validation.machine import Buffer, FunctionOutcome, Machine, RuntimeValue
 from actiondbg.validation.program import Module
 
 # They, and the modules that they import, register the meaning of operations.
@@ -23,7 +23,7 @@ def run_function(
     steps: int = 200_000,
     entry_globals: dict[str, Buffer] | None = None,
     shown: Iterable[str] = (),
-) -> Outcome:
+) -> FunctionOutcome:
     """Run a function of a module; see ``Machine``.
 
     Args:

@@ -119,7 +119,7 @@ Results = Sequence[RuntimeValue]  # of an operation
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class VisibleEvent:
     """Something that the world can see: printed values, the call of an external function."""
 
     kind: str  # such as ``vector.print``, with what tells one kind from another
@@ -128,11 +128,11 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class FunctionOutcome:
     """What a run of a function did."""
 
     results: tuple[RuntimeValue, ...]
-    events: tuple[Event, ...]
+    events: tuple[VisibleEvent, ...]
     # The memory of the module's globals at the end, by symbol, but constant ones.
     globals: dict[str, Buffer]
     # Names of the operations, and the functions, of which nothing is known, and whose results the
@@ -223,8 +223,8 @@ class Machine:
     globals: dict[str, Buffer] = field(default_factory=dict[str, Buffer])
     # The values of the function that runs, of which its regions are a part.
     frame: dict[Value, RuntimeValue] = field(default_factory=dict[Value, RuntimeValue])
-    events: list[Event] = field(default_factory=list[Event])
-    unknown: set[str] = field(default_factory=set[str])  # see ``Outcome``
+    events: list[VisibleEvent] = field(default_factory=list[VisibleEvent])
+    unknown: set[str] = field(default_factory=set[str])  # see ``FunctionOutcome``
     # Memory that the world outside knows of, beside that of globals.
     escaped: list[Buffer] = field(default_factory=list[Buffer])
     # Memory that the functions which are running made for themselves.
@@ -234,7 +234,7 @@ class Machine:
     _used: frozenset[Value] | None = None
     _depth: int = 0  # of calls
 
-    def run(self, symbol: str, arguments: Sequence[RuntimeValue]) -> Outcome:
+    def run(self, symbol: str, arguments: Sequence[RuntimeValue]) -> FunctionOutcome:
         """Call a function from outside.
 
         Raises:
@@ -255,7 +255,7 @@ class Machine:
         unknown = frozenset(self.unknown)
         events = tuple(self.events)
         memory = {name: each for name, each in self.globals.items() if not each.is_constant}
-        return Outcome(tuple(results), events, memory, unknown, is_aborted)
+        return FunctionOutcome(tuple(results), events, memory, unknown, is_aborted)
 
     def call(self, function: Function, arguments: Sequence[RuntimeValue]) -> list[RuntimeValue]:
         """Call a function with a body."""
@@ -302,7 +302,7 @@ class Machine:
             self._used = frozenset(each for user in users for each in user.operands)
         return value in self._used
 
-    def happens(self, event: Event) -> None:
+    def happens(self, event: VisibleEvent) -> None:
         """Add an event.
 
         Raises:

@@ -33,10 +33,10 @@ from actiondbg.validation.program import (
     Block,
     Dense,
     Function,
+    FunctionPair,
     Module,
     OpaqueAttribute,
     Operation,
-    Pair,
     Region,
     Value,
     structure,
@@ -88,7 +88,7 @@ class Uncut(Exception):
 
 def cuts(
     before: Function, after: Function, depth: int = 0, *, are_paired: bool = True
-) -> list[Pair]:
+) -> list[FunctionPair]:
     """Return the pairs of values that decide whether two versions of a function are the same.
 
     Args:
@@ -430,7 +430,7 @@ class _Extraction:
     _pair: Values
     _depth: int
 
-    def cut(self) -> Pair:
+    def cut(self) -> FunctionPair:
         """Return the functions.
 
         Raises:
@@ -453,7 +453,7 @@ class _Extraction:
         are_small = all(
             self._comparison.is_small(each) for each in arguments.values() if each.type == INDEX
         )
-        return Pair(_NAME, before, after, has_small_indices=are_small)
+        return FunctionPair(_NAME, before, after, has_small_indices=are_small)
 
     def _reached(self, value: Value) -> dict[int, Value]:
         """Return the values of which a value is computed, and itself, by their numbers."""
@@ -577,7 +577,7 @@ class NotScaled(Exception):
     """The meaning may depend on the sizes."""
 
 
-def scaled(pair: Pair) -> Pair:
+def scaled(pair: FunctionPair) -> FunctionPair:
     """Return a function that calls no other with smaller sizes.
 
     Raises:
@@ -587,7 +587,7 @@ def scaled(pair: Pair) -> Pair:
     sizes = _Sizes(functions)
     made = (_Copy(sizes).function(function) for function in functions)
     before, after = (Module({pair.symbol: each}, {}) for each in made)
-    return Pair(pair.symbol, before, after)
+    return FunctionPair(pair.symbol, before, after)
 
 
 class _Sizes:

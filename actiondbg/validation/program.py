@@ -233,7 +233,7 @@ def is_mutable(operation: Operation) -> bool:
     return operation.name == "memref.global" and not operation.attributes.get("constant")
 
 
-class Pair(NamedTuple):
+class FunctionPair(NamedTuple):
     """A function before and after an action, with the modules around it, and its pass."""
 
     symbol: str

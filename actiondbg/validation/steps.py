@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from actiondbg.analysis.pipeline import is_adaptor
 from actiondbg.protocol.tags import FOLD_TAG, ITERATION_TAG, PASS_TAG
-from actiondbg.validation.judgement import Judgement, Query
+from actiondbg.validation.function_judgement import FunctionJudgement, Query
 
 if TYPE_CHECKING:
     from actiondbg.recording.format.arrow import Table
@@ -24,7 +24,7 @@ _MODULE_WEIGHT = 4  # it has several functions
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ValidationStep:
     """An action that changed IR."""
 
     ordinal: int  # its number
@@ -78,7 +78,7 @@ class Steps:
         self._looked_into: list[range] = []
 
     @cached_property
-    def passes(self) -> list[Step]:
+    def passes(self) -> list[ValidationStep]:
         """Passes that changed IR, also those in others, in order.
 
         Of a run without passes, the outermost actions that changed IR.
@@ -86,7 +86,7 @@ class Steps:
         found = [each for each in self._steps.values() if each.is_own_pass]
         return found or self._nested[0]
 
-    def look_into(self, step: Step, seconds: float) -> int:
+    def look_into(self, step: ValidationStep, seconds: float) -> int:
         """Make the actions in a pass known; returns how many changing ones are not.
 
         The seconds are for another run of the tool; none is made without any.
@@ -114,7 +114,7 @@ class Steps:
                 self.__dict__.pop(name, None)
         return sum(each > known for each in changing)
 
-    def inside(self, step: Step) -> list[Step]:
+    def inside(self, step: ValidationStep) -> list[ValidationStep]:
         """Return the changing actions directly in an action, in order.
 
         Folds outside of a greedy iteration are left out: the code around them goes on with their
@@ -126,7 +126,7 @@ class Steps:
             if each.tag != FOLD_TAG or self._tags.get(self._parents[each.ordinal]) == ITERATION_TAG
         ]
 
-    def queries(self, step: Step) -> Iterator[Query]:
+    def queries(self, step: ValidationStep) -> Iterator[Query]:
         """Yield the texts before and after an action, of each operation that was recorded."""
         suspect = step.name if step.is_pass else self._pass_of(step)
         for text in self._texts_of(step.ordinal):
@@ -146,7 +146,9 @@ class Steps:
         table = self._recording.table("actions", ["parent", "duration_ns"]).to_pylist()
         return sum(row["duration_ns"] or 0 for row in table if not row["parent"]) / 1e9
 
-    def nest_lines(self, step: Step, judgement: Judgement) -> list[tuple[str, str, int]]:
+    def nest_lines(
+        self, step: ValidationStep, judgement: FunctionJudgement
+    ) -> list[tuple[str, str, int]]:
         """Return the changed nests of a function: the operation, its file and its line.
 
         Nests are left out whose place is not certain, as earlier actions have made some.
@@ -170,7 +172,7 @@ class Steps:
         columns = ["op", "file", "line", "col", "function", "created_by", "erased_by"]
         return self._recording.table("operations", columns).to_pylist()
 
-    def _pass_around(self, step: Step) -> int:
+    def _pass_around(self, step: ValidationStep) -> int:
         """Return the ordinal of the next pass around a step, or 0."""
         ordinal = self._parents[step.ordinal]
         while ordinal:
@@ -180,7 +182,7 @@ class Steps:
             ordinal = self._parents[ordinal]
         return 0
 
-    def _pass_of(self, step: Step) -> str:
+    def _pass_of(self, step: ValidationStep) -> str:
         """Return the name of the pass around a step; "" if there is none."""
         around = self._steps.get(self._pass_around(step))
         return "" if around is None else around.name
@@ -215,18 +217,18 @@ class Steps:
         return {ordinal for ordinal, changed in self._of_all("changed") if changed}
 
     @cached_property
-    def _steps(self) -> dict[int, Step]:
+    def _steps(self) -> dict[int, ValidationStep]:
         held = set[int]().union(*(each.ordinals for each in self._texts))
         places = [at for at, ordinal in enumerate(self._parents) if ordinal in held]
         if not places:  # which have no type for Arrow
             return {}
         rows = self._table.select(_STEP_COLUMNS).take(places).to_pylist()
-        return {row["ordinal"]: Step(**row) for row in rows}
+        return {row["ordinal"]: ValidationStep(**row) for row in rows}
 
     @cached_property
-    def _nested(self) -> defaultdict[int, list[Step]]:
+    def _nested(self) -> defaultdict[int, list[ValidationStep]]:
         """The steps directly in each one, and in 0 the outermost ones."""
-        found: defaultdict[int, list[Step]] = defaultdict(list)
+        found: defaultdict[int, list[ValidationStep]] = defaultdict(list)
         for step in self._steps.values():
             around = self._parents[step.ordinal]
             while around and around not in self._steps:

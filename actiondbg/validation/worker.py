@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection
 from actiondbg.errors import IRNotParsed
 from actiondbg.ir.bindings import IRReader
 from actiondbg.support.processes import end_with_parent
-from actiondbg.validation.judge import Judge
+from actiondbg.validation.module_judge import ModuleJudge
 
 
 def serve(descriptor: int, parent: int) -> None:
@@ -24,7 +24,7 @@ def serve(descriptor: int, parent: int) -> None:
     connection = Connection(descriptor)
     with contextlib.suppress(IRNotParsed):  # which the judge reports
         IRReader()  # loads the bindings, before the first query
-    judge_of = lru_cache(1)(Judge)
+    judge_of = lru_cache(1)(ModuleJudge)
     with contextlib.suppress(EOFError):
         while True:
             limits, query, seconds = connection.recv()

@@ -15,7 +15,7 @@ from multiprocessing.connection import Connection, wait
 from typing import NamedTuple, cast
 
 from actiondbg.support.interrupts import signal_name
-from actiondbg.validation.judgement import Judgement, Limits, Query
+from actiondbg.validation.function_judgement import FunctionJudgement, JudgementLimits, Query
 
 _TICK = 0.2  # seconds between checks of the time limit
 _GRACE = 15.0  # seconds that a query may take beyond its own, with the start of the process
@@ -84,8 +84,8 @@ class Workers:
             self._new()
 
     def answers(
-        self, queries: Iterable[Numbered], limits: Limits, end: float = float("inf")
-    ) -> Iterator[tuple[Numbered, tuple[Judgement, ...]]]:
+        self, queries: Iterable[Numbered], limits: JudgementLimits, end: float = float("inf")
+    ) -> Iterator[tuple[Numbered, tuple[FunctionJudgement, ...]]]:
         """Yield queries with their answers, as they come.
 
         Args:
@@ -120,7 +120,7 @@ class Workers:
             worker.process.wait()
         self._workers.clear()
 
-    def _ask(self, left: _Waiting, limits: Limits) -> None:
+    def _ask(self, left: _Waiting, limits: JudgementLimits) -> None:
         """Give queries to free processes."""
         while sum(each.asked is not None for each in self._workers) < self.count:
             free = next((each for each in self._workers if each.asked is None), None)
@@ -149,10 +149,10 @@ class Workers:
         self._workers.append(worker)
         return worker
 
-    def _received(self, worker: _Worker) -> tuple[Numbered, tuple[Judgement, ...]]:
+    def _received(self, worker: _Worker) -> tuple[Numbered, tuple[FunctionJudgement, ...]]:
         assert worker.asked is not None
         try:
-            answer: list[Judgement] = worker.connection.recv()
+            answer: list[FunctionJudgement] = worker.connection.recv()
         except (EOFError, OSError):
             with contextlib.suppress(subprocess.TimeoutExpired):
                 worker.process.wait(_TICK)
@@ -160,10 +160,12 @@ class Workers:
         asked, worker.asked = worker.asked, None
         return asked, tuple(answer)
 
-    def _ended(self, worker: _Worker, reason: str) -> tuple[Numbered, tuple[Judgement, ...]]:
+    def _ended(
+        self, worker: _Worker, reason: str
+    ) -> tuple[Numbered, tuple[FunctionJudgement, ...]]:
         assert worker.asked is not None
         self._end(worker)
-        lost = Judgement(worker.asked.query.symbol, "unknown", "none", reason)
+        lost = FunctionJudgement(worker.asked.query.symbol, "unknown", "none", reason)
         return worker.asked, (lost,)
 
     def _end(self, worker: _Worker) -> None:
@@ -179,7 +181,7 @@ def _ending(status: int | None) -> str:
     return f"the process that judged it ended with status {status}"
 
 
-def judge_apart(query: Query, limits: Limits) -> tuple[Judgement, ...]:
+def judge_apart(query: Query, limits: JudgementLimits) -> tuple[FunctionJudgement, ...]:
     """Judge one query in a process of its own."""
     with Workers(1) as workers:
         asked = Numbered(0, query, limits.seconds_for(query))

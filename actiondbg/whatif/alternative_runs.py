@@ -16,7 +16,7 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.analysis.actions import ListedAction
-from actiondbg.bisection.oracles import Evidence, Oracle, OracleSetup, Predicate, make_oracle
+from actiondbg.bisection.oracles import Oracle, OracleSetup, Predicate, TrialFiles, make_oracle
 from actiondbg.bisection.trial import RunningTrial, ThreadPool
 from actiondbg.bisection.verdict import Judgement, Verdict
 from actiondbg.breakpoints.breakpoint import catches_on_wire
@@ -580,7 +580,7 @@ class _Judge:
             if self._oracle.is_event:
                 return Judgement("good", "it did not happen")
             return self._oracle.judge_output(end.output, running.commands, self._setup)
-        evidence = Evidence(end.output, end.errors, stop)
+        evidence = TrialFiles(end.output, end.errors, stop)
         return self._oracle.judge(evidence, running.commands, self._setup)
 
 

@@ -28,7 +28,7 @@ from actiondbg.tool.command_line import copy_stdin, inspect_command_line
 if TYPE_CHECKING:
     from actiondbg.bisection.oracles import Oracle
     from actiondbg.comparison.decisive import Decisive
-    from actiondbg.comparison.runs import RunComparison
+    from actiondbg.comparison.run_comparison import RunComparison
     from actiondbg.comparison.side import Side
 
 DIFFERENT = 1  # exit status
@@ -113,7 +113,7 @@ def _compare_runs(
     options: CompareOptions, oracle: Oracle | None, runs: Sequence[str | list[str]]
 ) -> int:
     from actiondbg.commands.render.comparison import run_lines, run_object
-    from actiondbg.comparison.runs import compare_runs
+    from actiondbg.comparison.run_comparison import compare_runs
     from actiondbg.comparison.side import recorded_side, run_side
 
     scratch = make_scratch("compare")
@@ -171,8 +171,8 @@ def _decisive(
 
 def _compare_suites(options: CompareOptions, words: Sequence[str]) -> int:
     from actiondbg.commands.render.comparison import suite_lines, suite_object
-    from actiondbg.comparison.suites import compare_suites
-    from actiondbg.suite.processes import SuiteFolder
+    from actiondbg.comparison.suite_comparison import compare_suites
+    from actiondbg.suite.folder import SuiteFolder
 
     progress = ProgressLine(sys.stderr)
     try:

@@ -14,7 +14,7 @@ from actiondbg.commands.interpreter.values import positive
 from actiondbg.commands.render.terminal.output import print_result
 from actiondbg.errors import UsageError
 from actiondbg.recording.errors import need_packages
-from actiondbg.recording.overwrite import check_overwritten
+from actiondbg.recording.overwrite_protection import check_overwritten
 from actiondbg.support.output_file import write_file
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from actiondbg.commands.cli.line_parser import LineParser, NoColor, Partial, Ran
 from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.render.terminal.progress import ProgressLine
 from actiondbg.errors import NoAnswer, UsageError
-from actiondbg.recording.overwrite import check_output
+from actiondbg.recording.overwrite_protection import check_output
 from actiondbg.support.output_file import write_file
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _FIRST_PART = (
 )
 
 
-class ExplainOptions(Options):
+class ExplainRunOptions(Options):
     left: str | None = option(
         "@ID|op:GLOB", help="explain why conversions left these operations, not why one failed"
     )
@@ -51,8 +51,8 @@ class ExplainOptions(Options):
     randomize: Randomize = False
 
 
-@subcommand("explain", "[options] (-- TOOL ARGS... | RUN.adbrec)", ExplainOptions, _EPILOG)
-def run(parser: LineParser[ExplainOptions], argv: list[str]) -> int:
+@subcommand("explain", "[options] (-- TOOL ARGS... | RUN.adbrec)", ExplainRunOptions, _EPILOG)
+def run(parser: LineParser[ExplainRunOptions], argv: list[str]) -> int:
     """Explain why a dialect conversion failed: which operation it could not legalize, which
     patterns it tried, and what each of them lacked.
     """
@@ -73,7 +73,7 @@ def run(parser: LineParser[ExplainOptions], argv: list[str]) -> int:
             return status
 
 
-def _check(options: ExplainOptions, tool: list[str]) -> None:
+def _check(options: ExplainRunOptions, tool: list[str]) -> None:
     if options.left is not None:
         from actiondbg.breakpoints.targets import OperationGlob, parse_wanted
 
@@ -84,7 +84,7 @@ def _check(options: ExplainOptions, tool: list[str]) -> None:
 
 
 def _run(
-    stack: ExitStack, tool: list[str], options: ExplainOptions, progress: ProgressLine
+    stack: ExitStack, tool: list[str], options: ExplainRunOptions, progress: ProgressLine
 ) -> DebugSession:
     """Run a tool to its first failure, or to its end if operations were left."""
     from actiondbg.session.session import launch
@@ -102,7 +102,7 @@ def _run(
     return session
 
 
-def _recorded(stack: ExitStack, path: str, options: ExplainOptions) -> DebugSession:
+def _recorded(stack: ExitStack, path: str, options: ExplainRunOptions) -> DebugSession:
     from actiondbg.recording.session import open_session
 
     session = stack.enter_context(open_session(path, partial=options.partial))
@@ -116,7 +116,7 @@ def _is_split(tool: list[str]) -> bool:
     return any(word.lstrip("-").partition("=")[0] == "split-input-file" for word in tool)
 
 
-def _explain(session: DebugSession, options: ExplainOptions, progress: ProgressLine) -> int:
+def _explain(session: DebugSession, options: ExplainRunOptions, progress: ProgressLine) -> int:
     from actiondbg.commands.interpreter.console import Console
     from actiondbg.commands.render.legalization.explanation_text import (
         ExplanationShown,

@@ -14,7 +14,7 @@ from actiondbg.commands.render.terminal.progress import ProgressLine
 from actiondbg.errors import UsageError
 from actiondbg.recording.errors import need_packages
 from actiondbg.recording.format.structs import is_recording
-from actiondbg.recording.overwrite import is_same
+from actiondbg.recording.overwrite_protection import is_same
 from actiondbg.support.atomic_write import open_whole
 from actiondbg.support.counts import counted
 from actiondbg.support.output_file import writing

@@ -18,7 +18,7 @@ from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import UsageError
 from actiondbg.lineage.level import Level
 from actiondbg.recording.errors import need_packages
-from actiondbg.recording.overwrite import check_output, check_overwritten
+from actiondbg.recording.overwrite_protection import check_output, check_overwritten
 from actiondbg.support.output_file import write_file, writing
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ answers.
 """
 
 
-class LineageOptions(Options):
+class LineageRecordingOptions(Options):
     words: tuple[str, ...] = positional("RUN.adbrec", help="a recording, then SQL if it is asked")
     dumps: lineage_source.Dumps = ()
     remap: lineage_source.Remap = ()
@@ -120,10 +120,10 @@ class LineageOptions(Options):
 @subcommand(
     "lineage",
     '[options] (RUN.adbrec | --input A.mlir --then B.mlir) ["SQL"] | [options] -- TOOL ARGS...',
-    LineageOptions,
+    LineageRecordingOptions,
     _EPILOG,
 )
-def run(parser: LineParser[LineageOptions], argv: list[str]) -> int:
+def run(parser: LineParser[LineageRecordingOptions], argv: list[str]) -> int:
     """Answer questions about what the operations of a program became."""
     ours, tool = lineage_source.split_tool(argv)
     options = parser.read_intermixed(ours)
@@ -139,7 +139,7 @@ def run(parser: LineParser[LineageOptions], argv: list[str]) -> int:
     ) as lineage:
         if options.is_question:
             return _Answers(lineage, options).give()
-        from actiondbg.lineage.questions.database import TABLES, open_database
+        from actiondbg.lineage.questions.lineage_database import TABLES, open_database
         from actiondbg.recording.query.database import listing
 
         database = open_database(lineage, options.level or "function", exact=options.exact)
@@ -148,7 +148,7 @@ def run(parser: LineParser[LineageOptions], argv: list[str]) -> int:
     return 0
 
 
-def _split(options: LineageOptions, tool: list[str]) -> tuple[list[str], str]:
+def _split(options: LineageRecordingOptions, tool: list[str]) -> tuple[list[str], str]:
     """Split the words into the source and the SQL; both may be empty.
 
     Raises:
@@ -169,7 +169,7 @@ def _split(options: LineageOptions, tool: list[str]) -> tuple[list[str], str]:
     return source, sys.stdin.read() if sql == "-" else sql
 
 
-def _check(options: LineageOptions, sources: Sequence[str], sql: str) -> None:
+def _check(options: LineageRecordingOptions, sources: Sequence[str], sql: str) -> None:
     """Raise UsageError for options that do not fit together."""
     if (options.kind is None) != (options.became is None):
         raise UsageError("--kind and --became belong together: give both, or --kinds GLOB.")
@@ -206,7 +206,7 @@ def _check_file(path: Path | None, suffixes: Sequence[str], sources: Sequence[st
 class _Answers:
     """Answers the questions of a command line, as text or as one JSON object."""
 
-    def __init__(self, lineage: Lineage, options: LineageOptions) -> None:
+    def __init__(self, lineage: Lineage, options: LineageRecordingOptions) -> None:
         from actiondbg.lineage.questions.reasons import Reasons
 
         self._lineage = lineage
@@ -272,7 +272,12 @@ class _Answers:
         self._put("groups", groups_object(found), lambda: groups_lines(found, self._names, every))
 
     def _pictures(self) -> None:
-        from actiondbg.lineage.pictures.graph import picture, picture_dot, picture_page, picture_svg
+        from actiondbg.lineage.pictures.tracking_picture import (
+            picture,
+            picture_dot,
+            picture_page,
+            picture_svg,
+        )
         from actiondbg.lineage.units import rolled_up
 
         options = self._options
@@ -295,7 +300,7 @@ class _Answers:
                 write_file(path, draw(drawn))
 
     def _sankey(self, path: Path) -> None:
-        from actiondbg.lineage.pictures.pages import flows_title, sankey_page, sankey_svg
+        from actiondbg.lineage.pictures.sankey import flows_title, sankey_page, sankey_svg
         from actiondbg.lineage.questions.flows import flows
 
         options = self._options
@@ -324,7 +329,7 @@ class _Answers:
 
     def _write_matrix(self, path: Path, matrix: Any, left: Any) -> None:
         if path.suffix == ".html":
-            from actiondbg.lineage.pictures.pages import matrix_page
+            from actiondbg.lineage.pictures.matrix_page import matrix_page
 
             write_file(path, matrix_page(matrix, left))
             return

@@ -122,7 +122,7 @@ def opened_lineage(
 
 
 def _of_dumps(dumps: Sequence[str], remap: Sequence[str], partial: bool) -> Lineage:
-    from actiondbg.lineage.source import open_lineage
+    from actiondbg.lineage.opened_lineage import open_lineage
 
     if len(dumps) == 1:
         raise UsageError("A later dump is missing: give one with --then B.mlir.")
@@ -136,7 +136,7 @@ def _of_dumps(dumps: Sequence[str], remap: Sequence[str], partial: bool) -> Line
 def _recorded(words: Sequence[str], partial: bool, remap: Sequence[str]) -> Generator[Lineage]:
     """Open the lineage of a recording or an import, or of a tool that is run."""
     from actiondbg.commands.cli.recorded_tool import open_source
-    from actiondbg.lineage.source import lineage_of
+    from actiondbg.lineage.opened_lineage import lineage_of
 
     with open_source(words, "trace", partial=partial, lineage=True, stdout=os.devnull) as source:
         if names_recording(words) and source.recording.cut is not None:
@@ -154,7 +154,7 @@ def _recorded(words: Sequence[str], partial: bool, remap: Sequence[str]) -> Gene
 def _of_session(tool: list[str], after: str) -> Lineage:
     """Run a tool over a stop after an action, whose IR is a stage then."""
     from actiondbg.analysis.pipeline import find_pass_end
-    from actiondbg.lineage.live import SessionLineage
+    from actiondbg.lineage.session_lineage import SessionLineage
     from actiondbg.session.session import launch
 
     with launch(tool, stdout=os.devnull, stderr="inherit") as session:
@@ -174,9 +174,9 @@ def _of_session(tool: list[str], after: str) -> Lineage:
 def _up_to(recording: str, after: str, partial: bool) -> Lineage | None:
     """Return the lineage of a recorded run up to the end of an action; None for an import."""
     from actiondbg.analysis.pipeline import find_pass_end
-    from actiondbg.lineage.live import SessionLineage
+    from actiondbg.lineage.session_lineage import SessionLineage
     from actiondbg.recording import open_recording
-    from actiondbg.recording.session.session import RecordedSession
+    from actiondbg.recording.session.recorded_session import RecordedSession
 
     opened = open_recording(recording, partial=partial)
     if opened.header.imported:
@@ -213,7 +213,7 @@ def is_chain(words: Sequence[str], then: Sequence[str]) -> bool:
 
 
 def _of_recordings(paths: Sequence[str], after: str | None, partial: bool) -> Lineage:
-    from actiondbg.lineage.source import chain_of
+    from actiondbg.lineage.opened_lineage import chain_of
     from actiondbg.recording import open_recording
 
     runs = [open_recording(path, partial=partial) for path in paths]
@@ -227,7 +227,7 @@ def _of_recordings(paths: Sequence[str], after: str | None, partial: bool) -> Li
 def _of_chain(tools: Sequence[list[str]], after: str | None) -> Generator[Lineage]:
     """Run tools, each with what the one before it wrote as its standard input."""
     from actiondbg.commands.cli.recorded_tool import open_source
-    from actiondbg.lineage.source import chain_of
+    from actiondbg.lineage.opened_lineage import chain_of
     from actiondbg.support.scratch_directory import scratch_directory
 
     for tool in tools:

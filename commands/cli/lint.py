@@ -32,14 +32,14 @@ from actiondbg.lint.rules import (
     read_baseline,
 )
 from actiondbg.recording.errors import need_packages
-from actiondbg.recording.overwrite import check_overwritten
+from actiondbg.recording.overwrite_protection import check_overwritten
 from actiondbg.support.counts import counted
 from actiondbg.support.output_file import write_file
 from actiondbg.support.scratch_directory import scratch_directory
 from actiondbg.tool.command_line import copy_stdin, inspect_command_line
 
 if TYPE_CHECKING:
-    from actiondbg.lint.runs import LintedRun
+    from actiondbg.lint.linted_runs import LintedRun
 
 _CORES = os.cpu_count() or 1
 _EPILOG = f"""\
@@ -130,13 +130,15 @@ class _Linting:
         Raises:
             ActiondbgError: the tool made no MLIR context.
         """
+        from actiondbg.lint.linted_runs import ToolCommand
         from actiondbg.lint.rerun import Repetition
-        from actiondbg.lint.runs import Command
 
         with scratch_directory("lint") as folder:
             reads = inspect_command_line(list(argv)).reads_stdin
             kept = copy_stdin(folder) if reads else None  # for each run
-            command = Command(tuple(argv), os.getcwd(), os.devnull if kept is None else str(kept))
+            command = ToolCommand(
+                tuple(argv), os.getcwd(), os.devnull if kept is None else str(kept)
+            )
             repetition = Repetition(command, folder, self._options.follow)
             with self._progress.shown("running the tool ..."):
                 try:
@@ -167,7 +169,7 @@ class _Linting:
         return list(self.linter.finish())
 
     def lint_recordings(self, words: Sequence[str]) -> list[Finding]:
-        from actiondbg.lint.runs import recorded_runs
+        from actiondbg.lint.linted_runs import recorded_runs
 
         runs = recorded_runs(words, partial=self._options.partial, warn=print_notice)
         if self._options.rerun:

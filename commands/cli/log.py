@@ -16,7 +16,7 @@ from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.render.terminal.output import color_allowed, paged, print_notice
 from actiondbg.errors import FileNotWritten, UsageError
 from actiondbg.recording.errors import need_packages
-from actiondbg.recording.overwrite import check_overwritten, is_same
+from actiondbg.recording.overwrite_protection import check_overwritten, is_same
 from actiondbg.support.atomic_write import open_whole
 from actiondbg.support.counts import counted
 from actiondbg.support.interrupts import HeldInterrupts

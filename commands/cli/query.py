@@ -15,7 +15,7 @@ from actiondbg.commands.interpreter.options import Options, option, positional
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import UsageError
 from actiondbg.recording.errors import need_packages
-from actiondbg.recording.overwrite import check_overwritten
+from actiondbg.recording.overwrite_protection import check_overwritten
 from actiondbg.support.atomic_write import open_whole
 from actiondbg.support.counts import counted
 from actiondbg.support.output_file import writing
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
     from actiondbg.recording.query.results import Write
-    from actiondbg.suite.processes import SuiteFolder
+    from actiondbg.suite.folder import SuiteFolder
 
 AnswerFormat = Literal["table", "csv", "json", "parquet"]
 _EPILOG = """\
@@ -84,7 +84,7 @@ def run(parser: LineParser[QueryOptions], argv: list[str]) -> int:
 
 
 def _suite(paths: Sequence[str]) -> SuiteFolder | None:
-    from actiondbg.suite.processes import SuiteFolder
+    from actiondbg.suite.folder import SuiteFolder
 
     folders = [folder for folder in map(SuiteFolder, map(Path, paths)) if folder.exists]
     if len(paths) > 1 and folders:

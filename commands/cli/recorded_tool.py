@@ -125,7 +125,7 @@ def wait_and_import(running: RecordingProcess, *modules: str) -> RecordedRun:
     return running.wait()
 
 
-class Source(NamedTuple):
+class RecordedSource(NamedTuple):
     """A recording, and the exit code of the tool if the subcommand ran one."""
 
     recording: Recording
@@ -147,7 +147,7 @@ def open_source(
     lineage: bool = False,
     stdin: str | None = None,
     stdout: str | None = None,
-) -> Generator[Source]:
+) -> Generator[RecordedSource]:
     """Open a recording, or record a tool to a file that is deleted at the end of the block.
 
     Args:
@@ -168,7 +168,7 @@ def open_source(
     from actiondbg.support.scratch_directory import scratch_directory
 
     if names_recording(words):
-        yield Source(open_recording(words[0], partial=partial), None)
+        yield RecordedSource(open_recording(words[0], partial=partial), None)
         return
     with scratch_directory(purpose) as directory:
         started = start_recording(
@@ -195,7 +195,7 @@ def open_source(
         recording = open_recording(recorded.path, partial=True)
         status = print_ending(recorded)
         print_others(recorded)
-        yield Source(recording, status)
+        yield RecordedSource(recording, status)
 
 
 def _ending(status: int) -> str:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from actiondbg.commands.cli import line_parser
 from actiondbg.commands.cli.line_parser import LineParser, subcommand
-from actiondbg.commands.cli.recorded_tool import Source, open_source, print_cut
+from actiondbg.commands.cli.recorded_tool import RecordedSource, open_source, print_cut
 from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import UsageError
 from actiondbg.recording.errors import need_packages
 from actiondbg.recording.format.structs import IRDetail
-from actiondbg.recording.overwrite import check_output
+from actiondbg.recording.overwrite_protection import check_output
 from actiondbg.support.counts import counted
 from actiondbg.support.output_file import write_file
 
@@ -105,7 +105,7 @@ def run(parser: LineParser[ReportOptions], argv: list[str]) -> int:
         return _report(source, options)
 
 
-def _report(source: Source, options: ReportOptions) -> int:
+def _report(source: RecordedSource, options: ReportOptions) -> int:
     from actiondbg.recording.report import report_page
 
     if source.status is None:
@@ -129,7 +129,7 @@ def _report(source: Source, options: ReportOptions) -> int:
     return source.status or 0
 
 
-def _sections(source: Source, options: ReportOptions) -> tuple[list[str], str]:
+def _sections(source: RecordedSource, options: ReportOptions) -> tuple[list[str], str]:
     """Return the sections that only the lineage of the recording answers, and their script."""
     recording, sections, script = source.recording, list[str](), ""
     kinds = {stage.kind for stage in recording.stages} if recording.header.lineage else set[str]()
@@ -139,7 +139,7 @@ def _sections(source: Source, options: ReportOptions) -> tuple[list[str], str]:
     from actiondbg.lineage.recorded.recorded_lineage import RecordedLineage
 
     if is_whole:
-        from actiondbg.lineage.pictures.pages import flows_title, sankey_script, sankey_section
+        from actiondbg.lineage.pictures.sankey import flows_title, sankey_script, sankey_section
         from actiondbg.lineage.questions.flows import flows
 
         found = flows(RecordedLineage(recording))

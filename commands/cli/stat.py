@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from actiondbg.commands.cli.line_parser import Follow, LineParser, Partial, Randomize, subcommand
-from actiondbg.commands.cli.recorded_tool import Source, open_source
+from actiondbg.commands.cli.recorded_tool import RecordedSource, open_source
 from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.interpreter.values import bucket_count, index, milliseconds
 from actiondbg.errors import UsageError
 from actiondbg.recording.errors import need_packages
-from actiondbg.recording.overwrite import check_output
+from actiondbg.recording.overwrite_protection import check_output
 from actiondbg.recording.statistics.sort_keys import check_key
 from actiondbg.statistics.event_probe import choose, try_event
 from actiondbg.statistics.events import DEFAULT, listed_events
@@ -22,9 +22,9 @@ from actiondbg.support.globs import check_glob
 from actiondbg.support.output_file import write_file, writing
 
 if TYPE_CHECKING:
-    from actiondbg.recording.statistics.measurement import Measured
+    from actiondbg.recording.statistics.run_measurement import Measured
 
-_MODULES = ("actiondbg.recording.statistics.measurement", "actiondbg.commands.render.stat")
+_MODULES = ("actiondbg.recording.statistics.run_measurement", "actiondbg.commands.render.stat")
 _PICTURES = (".pdf", ".png", ".svg")
 _EPILOG = """\
 examples:
@@ -111,11 +111,11 @@ def run(parser: LineParser[StatOptions], argv: list[str]) -> int:
 # --- measuring --------------------------------------------------------------------
 
 
-def _measure(source: Source, options: StatOptions) -> int:
-    from actiondbg.recording.statistics.measurement import Selection, measure
+def _measure(source: RecordedSource, options: StatOptions) -> int:
+    from actiondbg.recording.statistics.run_measurement import MeasuredSelection, measure
 
     check_key(options.sort, source.recording.header.events)
-    selection = Selection(
+    selection = MeasuredSelection(
         options.name,
         options.buckets,
         options.own,

@@ -30,9 +30,9 @@ from actiondbg.support.interrupts import exit_code
 from actiondbg.support.output_file import write_file
 
 if TYPE_CHECKING:
-    from actiondbg.suite.capture import RecordedSuite
     from actiondbg.suite.coverage import Coverage, Kind, Totals
-    from actiondbg.suite.processes import SuiteFolder
+    from actiondbg.suite.folder import SuiteFolder
+    from actiondbg.suite.recorded_suite import RecordedSuite
     from actiondbg.suite.shards import ShardOutput
 
 COMMANDS = {  # in the order of use, with what they do
@@ -80,7 +80,7 @@ def _size(text: str) -> int:
     return int(float(match[1]) * _UNITS[match[2].lower()])
 
 
-class RecordOptions(Options):
+class SuiteRecordOptions(Options):
     output: Path = option("-o", "--output", "DIR", help="the folder of the suite")
     resume: bool = flag(
         help="add to a suite; a command that runs again replaces its earlier recording"
@@ -106,8 +106,10 @@ class RecordOptions(Options):
 _OF_SUITE = ("output", "resume", "quiet", "dask", "shards")  # a shard has the other options
 
 
-@subcommand("suite record", "-o DIR [options] -- COMMAND ARGS...", RecordOptions, _RECORD_EPILOG)
-def record(parser: LineParser[RecordOptions], argv: list[str]) -> int:
+@subcommand(
+    "suite record", "-o DIR [options] -- COMMAND ARGS...", SuiteRecordOptions, _RECORD_EPILOG
+)
+def record(parser: LineParser[SuiteRecordOptions], argv: list[str]) -> int:
     """Run a test driver, and record all actions of each MLIR process in it."""
     ours, command = parser.split(argv)
     options = parser.read(ours)
@@ -116,7 +118,7 @@ def record(parser: LineParser[RecordOptions], argv: list[str]) -> int:
     if options.shards is not None and options.dask is None:
         parser.error("--shards needs --dask: a machine alone records the suite at once")
     need_packages("actiondbg suite")
-    from actiondbg.suite.processes import SuiteFolder
+    from actiondbg.suite.folder import SuiteFolder
 
     folder = SuiteFolder(options.output)
     with parser.reported_usage():
@@ -139,7 +141,7 @@ def record(parser: LineParser[RecordOptions], argv: list[str]) -> int:
     return exit_code(done.status)
 
 
-def _record(options: RecordOptions, command: list[str], folder: SuiteFolder) -> RecordedSuite:
+def _record(options: SuiteRecordOptions, command: list[str], folder: SuiteFolder) -> RecordedSuite:
     if options.dask is not None:
         from actiondbg.suite.shards import record_shards
 
@@ -153,7 +155,7 @@ def _record(options: RecordOptions, command: list[str], folder: SuiteFolder) -> 
             options=option_words(options, without=_OF_SUITE),
             resume=options.resume,
         )
-    from actiondbg.suite.capture import record_suite
+    from actiondbg.suite.recorded_suite import record_suite
 
     return record_suite(
         command,
@@ -184,19 +186,19 @@ exit status: 0 success, 1 error, 2 bad usage. docs/suites.md describes suites.
 """
 
 
-class ListOptions(Options):
+class SuiteListOptions(Options):
     suite: Path = positional("DIR", help="a suite")
     missing: bool = flag(help="only runs without a recording, or with an incomplete one, and why")
     json: bool = flag(help="print one JSON object a line")
 
 
-@subcommand("suite list", "DIR [options]", ListOptions, _LIST_EPILOG)
-def list_(parser: LineParser[ListOptions], argv: list[str]) -> int:
+@subcommand("suite list", "DIR [options]", SuiteListOptions, _LIST_EPILOG)
+def list_(parser: LineParser[SuiteListOptions], argv: list[str]) -> int:
     """List the runs of a suite: how each ended, and which test it belongs to."""
     options = parser.read(argv)
     need_packages("actiondbg suite")
     from actiondbg.commands.render.suite import overview_lines, run_lines, test_or_command
-    from actiondbg.suite.processes import SuiteFolder
+    from actiondbg.suite.folder import SuiteFolder
     from actiondbg.suite.runs import list_runs, overview
 
     folder = SuiteFolder(options.suite)
@@ -281,8 +283,8 @@ def coverage_(parser: LineParser[CoverageOptions], argv: list[str]) -> int:
         difference_lines,
     )
     from actiondbg.suite.coverage import STATES, coverage, differences
+    from actiondbg.suite.folder import SuiteFolder
     from actiondbg.suite.pattern_sources import locate_patterns
-    from actiondbg.suite.processes import SuiteFolder
 
     kinds = KINDS if options.kind is None else (options.kind,)
     states = STATES if options.state is None else (options.state,)
@@ -363,7 +365,7 @@ def merge_(parser: LineParser[MergeOptions], argv: list[str]) -> int:
     options = parser.read_intermixed(argv)
     need_packages("actiondbg suite")
     from actiondbg.commands.render.suite import overview_lines
-    from actiondbg.suite.processes import SuiteFolder
+    from actiondbg.suite.folder import SuiteFolder
     from actiondbg.suite.runs import merge, overview
 
     folder = SuiteFolder(options.output)

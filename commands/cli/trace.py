@@ -15,8 +15,14 @@ from actiondbg.commands.cli.line_parser import SUFFIX, LineParser, subcommand
 from actiondbg.commands.interpreter.options import Options, option
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.recording.errors import need_packages
-from actiondbg.recording.overwrite import check_overwritten
-from actiondbg.recording.trace.options import Failed, Format, Selection, check_output, format_of
+from actiondbg.recording.overwrite_protection import check_overwritten
+from actiondbg.recording.trace.options import (
+    Failed,
+    Format,
+    SliceSelection,
+    check_output,
+    format_of,
+)
 from actiondbg.support.counts import counted
 from actiondbg.support.output_file import writing
 from actiondbg.support.scratch_directory import scratch_directory
@@ -91,14 +97,14 @@ def run(parser: LineParser[TraceOptions], argv: list[str]) -> int:
         check_overwritten(options.output, tool)
         from actiondbg.recording.query.filters import where_any
 
-        selection = Selection(options.failed, options.min_duration, where_any(options.filter))
+        selection = SliceSelection(options.failed, options.min_duration, where_any(options.filter))
     need_packages("actiondbg trace")
     trace = _trace_recording if recorded else _trace_tool
     return trace(tool, options, kind, selection)
 
 
 def _trace_recording(
-    words: list[str], options: TraceOptions, kind: Format, selection: Selection
+    words: list[str], options: TraceOptions, kind: Format, selection: SliceSelection
 ) -> int:
     from actiondbg.recording.trace.writer import write_trace
 
@@ -116,7 +122,9 @@ def _trace_recording(
     return 0
 
 
-def _trace_tool(tool: list[str], options: TraceOptions, kind: Format, selection: Selection) -> int:
+def _trace_tool(
+    tool: list[str], options: TraceOptions, kind: Format, selection: SliceSelection
+) -> int:
     from actiondbg.recording.capture.recorder import start_recording
 
     with scratch_directory("trace") as directory:

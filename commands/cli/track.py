@@ -13,9 +13,9 @@ from actiondbg.lineage.level import Level
 from actiondbg.recording.errors import need_packages
 
 if TYPE_CHECKING:
-    from actiondbg.lineage.answer import Direction, TrackAnswer
     from actiondbg.lineage.lineage import Lineage
     from actiondbg.lineage.stage import Stage
+    from actiondbg.lineage.track_answer import Direction, TrackAnswer
 
 _ENDS = ("input", "output", "end")  # a run without an output has an end
 _EPILOG = """\
@@ -38,7 +38,7 @@ docs/lineage.md explains the answers.
 """
 
 
-class TrackOptions(Options):
+class TrackRecordingOptions(Options):
     recording: str | None = positional("RUN.adbrec", help="made with actiondbg record --lineage")
     input: Annotated[
         tuple[str, ...],
@@ -87,10 +87,10 @@ class TrackOptions(Options):
 @subcommand(
     "track",
     "[options] (RUN.adbrec | --input A.mlir --then B.mlir) | [options] -- TOOL ARGS...",
-    TrackOptions,
+    TrackRecordingOptions,
     _EPILOG,
 )
-def run(parser: LineParser[TrackOptions], argv: list[str]) -> int:
+def run(parser: LineParser[TrackRecordingOptions], argv: list[str]) -> int:
     """Track operations to what they became, and back."""
     ours, tool = lineage_source.split_tool(argv)
     options = parser.read_intermixed(ours)
@@ -125,7 +125,7 @@ def run(parser: LineParser[TrackOptions], argv: list[str]) -> int:
     return 0
 
 
-def _run_shell(dumps: list[str], options: TrackOptions) -> int:
+def _run_shell(dumps: list[str], options: TrackRecordingOptions) -> int:
     from actiondbg.commands.cli.track_shell import run_shell
     from actiondbg.lineage.dumps.dump_lineage import read_dumps
 
@@ -135,10 +135,10 @@ def _run_shell(dumps: list[str], options: TrackOptions) -> int:
     return run_shell(found.lineage)
 
 
-def _answers(lineage: Lineage, options: TrackOptions) -> list[TrackAnswer]:
-    from actiondbg.lineage.answer import answer
+def _answers(lineage: Lineage, options: TrackRecordingOptions) -> list[TrackAnswer]:
     from actiondbg.lineage.lineage import related
     from actiondbg.lineage.locations import LocationIndex
+    from actiondbg.lineage.track_answer import answer
     from actiondbg.lineage.units import rolled_up
 
     first, other = lineage.stages[0], _stage(lineage, options.to)

@@ -27,8 +27,8 @@ from actiondbg.tool.discovery import find_tool
 if TYPE_CHECKING:
     from actiondbg.comparison.side import Side
     from actiondbg.recording.recording import Recording
+    from actiondbg.validation.run_validation import Validation
     from actiondbg.validation.steps import Rerun
-    from actiondbg.validation.validation import Validation
     from actiondbg.validation.workers import Workers
 
 _CORES = os.cpu_count() or 1
@@ -48,7 +48,7 @@ NOT_KNOWN = 4  # exit status
 _TOOL_OF_IMPORTS = "mlir-opt"  # for real runs: imported logs have no command line
 
 
-class ValidateOptions(Options):
+class ValidateRunOptions(Options):
     budget: float = option(
         "SECONDS",
         default=120.0,
@@ -77,8 +77,8 @@ class ValidateOptions(Options):
     no_color: NoColor = False
 
 
-@subcommand("validate", "[options] (-- TOOL ARGS... | RUN.adbrec)", ValidateOptions, _EPILOG)
-def run(parser: LineParser[ValidateOptions], argv: list[str]) -> int:
+@subcommand("validate", "[options] (-- TOOL ARGS... | RUN.adbrec)", ValidateRunOptions, _EPILOG)
+def run(parser: LineParser[ValidateRunOptions], argv: list[str]) -> int:
     """Judge for each action whether the program still does the same: by proof, and by running
     functions before and after it.
     """
@@ -108,7 +108,7 @@ def run(parser: LineParser[ValidateOptions], argv: list[str]) -> int:
 
 def _side(words: list[str], recorded: bool, folder: Path) -> tuple[Side, Rerun | None]:
     from actiondbg.comparison.side import recorded_side
-    from actiondbg.validation.validation import ToolRun
+    from actiondbg.validation.run_validation import ToolRun
 
     if recorded:
         side = recorded_side(words[0])
@@ -140,12 +140,12 @@ def _print_cut(side: Side) -> None:
 
 
 def _validate(
-    side: Side, rerun: Rerun | None, workers: Workers, options: ValidateOptions, folder: Path
+    side: Side, rerun: Rerun | None, workers: Workers, options: ValidateRunOptions, folder: Path
 ) -> Validation:
+    from actiondbg.validation.function_judgement import JudgementLimits
     from actiondbg.validation.inputs import INDEX_BITS
-    from actiondbg.validation.judgement import Limits
+    from actiondbg.validation.run_validation import Validator
     from actiondbg.validation.types import INDEX_WIDTH
-    from actiondbg.validation.validation import Validator
 
     progress = ProgressLine(sys.stderr, enabled=not options.json)
     nouns = {"passes": "pass", "actions": "action"}
@@ -157,7 +157,7 @@ def _validate(
             return
         progress.change(f"{done:,} of {counted(total, nouns[stage])} judged ...")
 
-    limits = Limits(
+    limits = JudgementLimits(
         inputs=options.inputs,
         aliased=options.aliased,
         index_bits=INDEX_WIDTH if options.any_index else INDEX_BITS,
@@ -209,9 +209,9 @@ def _path_of(tool: str) -> str:
         return tool
 
 
-def _show(found: Validation, options: ValidateOptions) -> None:
+def _show(found: Validation, options: ValidateRunOptions) -> None:
     from actiondbg.commands.render.validation import validation_lines, validation_object
-    from actiondbg.validation.validation import write_report
+    from actiondbg.validation.run_validation import write_report
 
     lines = validation_lines(found, stdout_paint(options.no_color), all=options.all)
     print_result(validation_object(found) if options.json else lines)

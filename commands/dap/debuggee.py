@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from actiondbg.commands.dap.protocol import Variable
     from actiondbg.commands.interpreter.declaration import CommandTable
     from actiondbg.process.stop import Stop
-    from actiondbg.recording.session.session import RecordedSession
+    from actiondbg.recording.session.recorded_session import RecordedSession
     from actiondbg.session.debug_session import DebugSession
     from actiondbg.session.session import Session
 
 
-class Configuration(Arguments, frozen=True):
+class LaunchConfiguration(Arguments, frozen=True):
     """What ``launch`` and ``attach`` have in common.
 
     Attributes:
@@ -58,7 +58,7 @@ class Configuration(Arguments, frozen=True):
     allow: tuple[Permission, ...] = ()
 
 
-class LaunchRequestArguments(Configuration, frozen=True):
+class LaunchRequestArguments(LaunchConfiguration, frozen=True):
     """The configuration of a session of a tool or a recording.
 
     Attributes:
@@ -87,7 +87,7 @@ class LaunchRequestArguments(Configuration, frozen=True):
     no_debug: bool = False
 
 
-class AttachRequestArguments(Configuration, frozen=True, kw_only=True):
+class AttachRequestArguments(LaunchConfiguration, frozen=True, kw_only=True):
     """The configuration of a session of a Python program that waits.
 
     Attributes:
@@ -297,7 +297,7 @@ class Debuggee:
         self,
         session: DebugSession,
         live: Session | None,
-        configuration: Configuration,
+        configuration: LaunchConfiguration,
         commands: CommandTable,
         output: ProgramOutput | None = None,
         recorded: RecordedSession | None = None,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from actiondbg.commands.interpreter.declaration import AliasTable, Command, Parsed
     from actiondbg.commands.render.bisection import Report
     from actiondbg.process.stop import Stop
-    from actiondbg.recording.session.session import RecordedSession
+    from actiondbg.recording.session.recorded_session import RecordedSession
     from actiondbg.session.session import Session
     from actiondbg.whatif.alternative_runs import Comparison
 

@@ -76,7 +76,7 @@ def _execute(options: OracleOptions) -> Oracle:
 
 def _validate(options: OracleOptions) -> Oracle:
     from actiondbg.recording.errors import need_packages
-    from actiondbg.validation.oracle import Validate
+    from actiondbg.validation.validate_oracle import Validate
 
     need_packages("bisect --validate", ("numpy", "ml_dtypes", "bitwuzla"), extra="validate")
     return Validate(Path(options.input) if options.input else None)

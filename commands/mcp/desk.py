@@ -18,7 +18,7 @@ from actiondbg.process.stop import Stop
 
 if TYPE_CHECKING:
     from actiondbg.commands.mcp.restrictions import Restrictions
-    from actiondbg.recording.session.session import RecordedSession
+    from actiondbg.recording.session.recorded_session import RecordedSession
     from actiondbg.session.debug_session import DebugSession
     from actiondbg.session.session import Session
 

@@ -11,10 +11,15 @@ from typing import Any
 import msgspec
 
 from actiondbg.commands.render.units import path_from_here
-from actiondbg.comparison.actions import ChangingAction
-from actiondbg.comparison.runs import Difference, FunctionComparison, RunComparison
+from actiondbg.comparison.changing_actions import ChangingAction
+from actiondbg.comparison.run_comparison import FirstDifference, FunctionComparison, RunComparison
 from actiondbg.comparison.side import Side
-from actiondbg.comparison.suites import LIKENESS_WORDS, Cause, Step, SuiteComparison
+from actiondbg.comparison.suite_comparison import (
+    LIKENESS_WORDS,
+    DifferenceCause,
+    FirstAction,
+    SuiteComparison,
+)
 from actiondbg.ir.diff import make_diff
 from actiondbg.protocol.tags import FOLD_TAG
 from actiondbg.support.counts import counted, plural
@@ -124,7 +129,7 @@ def _function(each: FunctionComparison, with_diff: bool, paint: Paint) -> Iterat
         yield from _diff(each, with_diff, paint)
 
 
-def _difference(first: Difference) -> Iterator[str]:
+def _difference(first: FirstDifference) -> Iterator[str]:
     around = {action.passes for action in (*first.a, *first.b)}
     passes = around.pop() if len(around) == 1 else None
     where = "" if passes is None else f" in {', '.join(passes)}" if passes else " outside of passes"
@@ -190,7 +195,7 @@ def _side_object(side: Side) -> dict[str, Any]:
     }
 
 
-def _difference_object(first: Difference) -> dict[str, Any]:
+def _difference_object(first: FirstDifference) -> dict[str, Any]:
     return {
         "same_actions": first.has_same_actions,
         "a": [msgspec.to_builtins(action) for action in first.a],
@@ -230,7 +235,7 @@ def suite_lines(compared: SuiteComparison, most: int | None) -> Iterator[str]:
             yield f"... and {len(found) - most:,} more (--all)"
 
 
-def cause_text(cause: Cause) -> str:
+def cause_text(cause: DifferenceCause) -> str:
     if cause.kind == "ending":
         return cause.detail
     if cause.kind == "text":
@@ -242,7 +247,7 @@ def cause_text(cause: Cause) -> str:
     return f"{where}A {a}; B {b}"
 
 
-def _step(step: Step | ChangingAction) -> str:
+def _step(step: FirstAction | ChangingAction) -> str:
     about = f" on {step.op}" if step.op and step.op != step.name else ""
     return f"{'fold ' if step.tag == FOLD_TAG else ''}{step.name or step.tag}{about}"
 
@@ -273,7 +278,7 @@ def suite_object(compared: SuiteComparison) -> dict[str, Any]:
     }
 
 
-def _cause_object(cause: Cause, functions: int) -> dict[str, Any]:
+def _cause_object(cause: DifferenceCause, functions: int) -> dict[str, Any]:
     return {
         "kind": cause.kind,
         "passes": list(cause.passes),

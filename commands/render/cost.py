@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from actiondbg.ir.html import highlighted, token_colors
 from actiondbg.lineage.cost import Cost
-from actiondbg.lineage.stage import Operation, SourceLines, source_lines, stage_title
+from actiondbg.lineage.stage import Operation, StageLines, source_lines, stage_title
 from actiondbg.support.counts import counted, shortened
 from actiondbg.support.html_page import Cell, Html, code, element, html_page, joined, table
 
@@ -40,7 +40,7 @@ class ListedLine(NamedTuple):
     own: float
 
 
-def listed_lines(cost: Cost, source: SourceLines) -> list[ListedLine]:
+def listed_lines(cost: Cost, source: StageLines) -> list[ListedLine]:
     """Return the lines of the input, each with its times."""
     total, own = [0.0] * (len(source.lines) + 1), [0.0] * (len(source.lines) + 1)
     for index, time in cost.total.items():
@@ -90,7 +90,7 @@ def cost_lines(cost: Cost, *, top: int, whole: bool) -> Iterator[str]:
             yield f"{times}  {line.number:>6}  {shortened(line.text, _WIDTH)}".rstrip()
 
 
-def headline(cost: Cost, source: SourceLines) -> str:
+def headline(cost: Cost, source: StageLines) -> str:
     profile = cost.profile
     measured = sum(entry.occurrences for entry in profile.entries)
     samples = f" in {counted(measured, 'sample')}" if profile.format == "perf script" else ""

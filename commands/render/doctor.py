@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from actiondbg.commands.render.tables import rows
-from actiondbg.doctor.build_report import Report, without_homes
+from actiondbg.doctor.build_report import BuildReport, without_homes
 from actiondbg.doctor.examination import Examined
 from actiondbg.support.counts import counted
 
@@ -32,7 +32,7 @@ def examined_text(found: Examined) -> str:
     return "\n".join([f"{found.name}: {_verdict(found)}", *(f"  {line}" for line in lines)])
 
 
-def report_text(report: Report) -> str:
+def report_text(report: BuildReport) -> str:
     """Return a report about tools, as text for an issue."""
     facts: dict[str, object] = {
         "actiondbg": report.actiondbg,

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from actiondbg.commands.render.renderer import RenderContext, renders
-from actiondbg.lineage.answer import (
+from actiondbg.lineage.stage import stage_title
+from actiondbg.lineage.track_answer import (
     AnsweredLoss,
     AnsweredOperation,
     AnsweredStep,
     AnsweredTrace,
     TrackAnswer,
 )
-from actiondbg.lineage.stage import stage_title
 from actiondbg.support.counts import counted, shortened
 
 if TYPE_CHECKING:
-    from actiondbg.lineage.lineage import Lineage, Node, Step
+    from actiondbg.lineage.lineage import Lineage, LineageStep, Node
     from actiondbg.lineage.questions.groups import Fate, Groups
     from actiondbg.lineage.questions.kinds import KindRow
     from actiondbg.lineage.questions.location_loss import LossRow
@@ -190,7 +190,7 @@ class LineageNames:
         place = location_words(operation.location.text) or (line if self._has_ids else "")
         return f"{first} {operation.name}{result}{symbol}{f' at {place}' if place else ''}"
 
-    def step(self, step: Step) -> str:
+    def step(self, step: LineageStep) -> str:
         """Return what a step did to its source."""
         target = self._lineage.node(step.target)
         shown = f"@{step.target} {target.name}" if self._has_ids else target.name
@@ -327,7 +327,7 @@ def operation_object(operation: Operation) -> Object:
     }
 
 
-def step_object(step: Step) -> Object:
+def step_object(step: LineageStep) -> Object:
     return {
         "evidence": str(step.evidence),
         "source": step.source,

@@ -17,8 +17,8 @@ from actiondbg.statistics.quantities import (
 from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
-    from actiondbg.recording.statistics.measurement import Measured, Total
-    from actiondbg.statistics.quantities import Floats, Quantity, Relation
+    from actiondbg.recording.statistics.run_measurement import Measured, Total
+    from actiondbg.statistics.quantities import Floats, Quantity, QuantityRelation
 
 GAMMA = 0.5
 # By the least probability to the power of gamma.
@@ -28,7 +28,7 @@ _LITTLE = "· "
 
 def quantity_lines(
     quantities: Sequence[Quantity],
-    relations: Sequence[Relation],
+    relations: Sequence[QuantityRelation],
     tables: bool = True,
     gamma: float = GAMMA,
 ) -> list[str]:
@@ -77,7 +77,7 @@ def _why_fewer(quantity: Quantity) -> str:
     return "equal values share a bucket."
 
 
-def _relation_lines(relation: Relation, tables: bool, gamma: float) -> list[str]:
+def _relation_lines(relation: QuantityRelation, tables: bool, gamma: float) -> list[str]:
     first, second = relation.first, relation.second
     noun = f"the {DURATION}" if first.name == DURATION else first.name
     head = f"Correlation of {second.name} with {noun}:"

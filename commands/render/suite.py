@@ -11,8 +11,16 @@ from pathlib import Path
 import msgspec
 
 from actiondbg.commands.render.tables import aligned
-from actiondbg.suite.coverage import STATES, Counted, Coverage, Difference, Entry, Kind, State
-from actiondbg.suite.runs import Overview, Run
+from actiondbg.suite.coverage import (
+    STATES,
+    CountedText,
+    Coverage,
+    CoverageChange,
+    CoverageEntry,
+    Kind,
+    State,
+)
+from actiondbg.suite.runs import Overview, SuiteRun
 from actiondbg.support.counts import counted, joined
 from actiondbg.support.html_page import Html, code, html_page
 from actiondbg.support.interrupts import signal_name
@@ -59,7 +67,7 @@ def _some(words: Sequence[str]) -> str:
     return ", ".join(shown) + more
 
 
-def run_lines(runs: Sequence[Run]) -> list[str]:
+def run_lines(runs: Sequence[SuiteRun]) -> list[str]:
     head = ("run", "end", "actions", "seconds", "test")
     rows = [
         (
@@ -74,14 +82,14 @@ def run_lines(runs: Sequence[Run]) -> list[str]:
     return aligned([head, *rows])
 
 
-def test_or_command(run: Run) -> str:
+def test_or_command(run: SuiteRun) -> str:
     """Return the test of a run with the line of its RUN line, or its command without a test."""
     if run.test is None:
         return run.command
     return run.test if run.run_line is None else f"{run.test}:{run.run_line}"
 
 
-def end_of(run: Run) -> str:
+def end_of(run: SuiteRun) -> str:
     """Return how a run ended, in a word or two."""
     if run.signal is not None:
         return signal_name(run.signal)
@@ -135,7 +143,9 @@ def missing_sentences(found: Coverage) -> Iterator[str]:
         )
 
 
-def _group(entries: Sequence[Entry], kind: Kind, state: State, most: int | None) -> Iterator[str]:
+def _group(
+    entries: Sequence[CoverageEntry], kind: Kind, state: State, most: int | None
+) -> Iterator[str]:
     if not entries:
         return
     ranked = sorted(entries, key=_rank)
@@ -160,7 +170,7 @@ def _title(kind: Kind, state: State) -> str:
     return f"{nouns} {words}{end}"
 
 
-def _rank(entry: Entry) -> tuple[int, ...] | tuple[int, int, str]:
+def _rank(entry: CoverageEntry) -> tuple[int, ...] | tuple[int, int, str]:
     if entry.state == "applied":
         return (entry.tests or entry.runs, entry.applied, entry.name)
     if entry.state == "tried":
@@ -168,24 +178,24 @@ def _rank(entry: Entry) -> tuple[int, ...] | tuple[int, int, str]:
     return (-entry.runs_loaded, 0, entry.name)
 
 
-def _applied_row(entry: Entry) -> tuple[str, ...]:
+def _applied_row(entry: CoverageEntry) -> tuple[str, ...]:
     shortest = entry.examples[0] if entry.examples else None
     place = shortest and (shortest.test or shortest.command)
     counts = (f"{entry.tests:,}", f"{entry.applied:,}", f"{entry.tried:,}")
     return (*counts, _name(entry), place or "")
 
 
-def _tried_row(entry: Entry) -> tuple[str, ...]:
+def _tried_row(entry: CoverageEntry) -> tuple[str, ...]:
     why = entry.reasons[0].text if entry.reasons else ""
     shown = textwrap.shorten(why, _WIDTH, placeholder=" ...")
     return (f"{entry.tried:,}", f"{entry.runs_tried:,}", _name(entry), shown)
 
 
-def _never_row(entry: Entry) -> tuple[str, ...]:
+def _never_row(entry: CoverageEntry) -> tuple[str, ...]:
     return (f"{entry.runs_loaded:,}", _name(entry), entry.root)
 
 
-def _name(entry: Entry) -> str:
+def _name(entry: CoverageEntry) -> str:
     name = entry.name
     if entry.root and entry.state != "never":
         name = f"{name} on {entry.root}"
@@ -199,7 +209,7 @@ _COLUMNS = {
 }
 
 
-def difference_lines(found: Sequence[Difference], most: int | None) -> Iterator[str]:
+def difference_lines(found: Sequence[CoverageChange], most: int | None) -> Iterator[str]:
     """Yield what differs between two suites, losses first."""
     if not found:
         yield "No entry differs."
@@ -219,7 +229,7 @@ def difference_lines(found: Sequence[Difference], most: int | None) -> Iterator[
             yield f"  ... and {len(part) - len(shown):,} more (--all)"
 
 
-def _described(one: Difference) -> str:
+def _described(one: CoverageChange) -> str:
     return f"{one.name} on {one.root}" if one.root else one.name
 
 
@@ -246,11 +256,11 @@ def coverage_json(
     }
 
 
-def difference_json(found: Sequence[Difference]) -> list[object]:
+def difference_json(found: Sequence[CoverageChange]) -> list[object]:
     return [{**msgspec.to_builtins(one), "gain": one.is_gain} for one in found]
 
 
-def counted_text(counts: Sequence[Counted]) -> str:
+def counted_text(counts: Sequence[CountedText]) -> str:
     return "; ".join(f"{one.times:,}: {one.text or '(none)'}" for one in counts)
 
 
@@ -343,7 +353,7 @@ _UNKNOWN = "(unknown)"  # the file of a pattern without exactly one definition
 
 
 def coverage_page(
-    found: Coverage, kinds: Sequence[Kind], changed: Sequence[Difference], title: str
+    found: Coverage, kinds: Sequence[Kind], changed: Sequence[CoverageChange], title: str
 ) -> str:
     """Return a page about a coverage; ``changed`` is empty if no other suite is compared."""
     entries = [entry for kind in kinds for entry in found.of(kind)]
@@ -387,7 +397,7 @@ def _totals(found: Coverage, kinds: Sequence[Kind]) -> str:
     return f"<table>{''.join(rows)}</table>"
 
 
-def _differences(changed: Sequence[Difference]) -> str:
+def _differences(changed: Sequence[CoverageChange]) -> str:
     if not changed:
         return ""
     rows = "".join(
@@ -414,7 +424,9 @@ def _groups(found: Coverage, kinds: Sequence[Kind]) -> str:
     return f"<div class=groups>{''.join(tables)}</div>"
 
 
-def _group_table(patterns: Sequence[Entry], name: str, of: Callable[[Entry], str]) -> str:
+def _group_table(
+    patterns: Sequence[CoverageEntry], name: str, of: Callable[[CoverageEntry], str]
+) -> str:
     """Return a table of groups of patterns, the one with most that were not applied first."""
     counts: dict[str, dict[State, int]] = {}
     for entry in patterns:
@@ -436,15 +448,15 @@ def _group_row(name: str, value: str, states: dict[State, int]) -> str:
     return f"<tr><td>{escape(value)}</td>{cells}<td class=n>{share:.0f} %</td></tr>"
 
 
-def _dialect(entry: Entry) -> str:
+def _dialect(entry: CoverageEntry) -> str:
     return entry.dialect or _ANY
 
 
-def _file(entry: Entry) -> str:
+def _file(entry: CoverageEntry) -> str:
     return entry.file or _UNKNOWN
 
 
-def _form(kinds: Sequence[Kind], entries: Sequence[Entry]) -> str:
+def _form(kinds: Sequence[Kind], entries: Sequence[CoverageEntry]) -> str:
     dialects = sorted(set(map(_dialect, entries)))
     files = sorted({_file(entry) for entry in entries if entry.kind == "pattern"})
     return (
@@ -461,7 +473,7 @@ def _choice(name: str, values: Sequence[str]) -> str:
     )
 
 
-def _table(entries: Sequence[Entry]) -> str:
+def _table(entries: Sequence[CoverageEntry]) -> str:
     heads = "".join(
         f"<th{' class=n' if name in _NUMBERS else ''}><button>{name}</button></th>"
         for name in _CELLS
@@ -472,11 +484,11 @@ def _table(entries: Sequence[Entry]) -> str:
     )
 
 
-def _page_order(entry: Entry) -> tuple[int, int, str, str]:
+def _page_order(entry: CoverageEntry) -> tuple[int, int, str, str]:
     return KINDS.index(entry.kind), -STATES.index(entry.state), entry.dialect, entry.name
 
 
-def _row(entry: Entry) -> str:
+def _row(entry: CoverageEntry) -> str:
     text = f"{entry.name} {entry.full_name} {entry.root} {entry.file}".lower()
     data = {
         "kind": entry.kind,
@@ -490,7 +502,7 @@ def _row(entry: Entry) -> str:
     return f"<tr{attributes}>{cells}</tr>"
 
 
-def _examples(entry: Entry) -> Iterator[str]:
+def _examples(entry: CoverageEntry) -> Iterator[str]:
     if not entry.examples:
         return
     yield f"<details><summary>{counted(len(entry.examples), 'run')}</summary>"
@@ -501,7 +513,7 @@ def _examples(entry: Entry) -> Iterator[str]:
     yield "</details>"
 
 
-def _number(name: str, entry: Entry) -> str:
+def _number(name: str, entry: CoverageEntry) -> str:
     value: int | None = getattr(entry, name.replace(" ", "_"))
     return (
         "<td class=n></td>" if value is None else f"<td class=n data-value={value}>{value:,}</td>"
@@ -509,7 +521,7 @@ def _number(name: str, entry: Entry) -> str:
 
 
 _NUMBERS = ("benefit", "tests", "runs", "runs tried", "runs loaded", "applied", "tried")
-_CELLS: dict[str, Callable[[Entry], str]] = {  # of a row, by the headings
+_CELLS: dict[str, Callable[[CoverageEntry], str]] = {  # of a row, by the headings
     "kind": lambda it: f"<td>{it.kind}</td>",
     "state": lambda it: f"<td class=state-{it.state}>{it.state}</td>",
     "dialect": lambda it: f"<td>{escape(it.dialect)}</td>",

@@ -15,10 +15,10 @@ from actiondbg.commands.render.units import path_from_here
 from actiondbg.support.counts import counted, joined
 
 if TYPE_CHECKING:
+    from actiondbg.validation.function_judgement import FunctionJudgement, Query
     from actiondbg.validation.inputs import Argument, Input
-    from actiondbg.validation.judgement import Judgement, Query
-    from actiondbg.validation.steps import Step
-    from actiondbg.validation.validation import JudgedStep, Narrowed, Validation
+    from actiondbg.validation.run_validation import JudgedStep, Narrowed, Validation
+    from actiondbg.validation.steps import ValidationStep
 
 _MOST_FUNCTIONS = 4  # that are named of a pass
 _MOST_VALUES = 16  # of an argument
@@ -67,7 +67,7 @@ def _thoroughness(judged: JudgedStep) -> str:
 
 
 def _summary(found: Validation) -> str:
-    from actiondbg.validation.judgement import VERDICT_WORDS
+    from actiondbg.validation.function_judgement import VERDICT_WORDS
 
     counts = Counter(each.verdict for each in found.passes)
     parts = [f"{counts[each]:,} {words}" for each, words in VERDICT_WORDS.items() if counts[each]]
@@ -132,7 +132,7 @@ def _first_lines(lines: Sequence[str], paint: Paint = str) -> Iterator[str]:
         yield f"... and {counted(len(lines) - _MOST_LINES, 'more line')} (-o DIR has all)"
 
 
-def place(step: Step) -> str:
+def place(step: ValidationStep) -> str:
     """Return the name and the place of an action, with a path relative to here."""
     name = f" ({step.name})" if step.name else ""
     on = f" on {step.op}" if step.op else ""
@@ -198,7 +198,7 @@ def _step_object(judged: JudgedStep) -> dict[str, Any]:
     }
 
 
-def _judgement_object(judgement: Judgement) -> dict[str, Any]:
+def _judgement_object(judgement: FunctionJudgement) -> dict[str, Any]:
     counterexample = judgement.counterexample
     shown: dict[str, Any] = {
         "function": judgement.symbol,
@@ -218,13 +218,13 @@ class ActionJudged(msgspec.Struct):
     """What is known of the action of a stop."""
 
     ordinal: int  # of the action; 0 for that of the stop
-    functions: list[Judgement]  # the judgement of each function that it changed
+    functions: list[FunctionJudgement]  # the judgement of each function that it changed
 
 
 def action_text(_: RenderContext, shown: ActionJudged) -> str:
     if not shown.functions:
         return "The action changed no function."
-    from actiondbg.validation.judgement import VERDICT_WORDS
+    from actiondbg.validation.function_judgement import VERDICT_WORDS
 
     lines: list[str] = []
     for each in shown.functions:

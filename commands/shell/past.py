@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from actiondbg.analysis.contrast import Contrast, Example
     from actiondbg.analysis.history import History
     from actiondbg.commands.interpreter.console import Console
-    from actiondbg.lineage.answer import Direction, TrackAnswer
-    from actiondbg.lineage.live import SessionLineage
+    from actiondbg.lineage.session_lineage import SessionLineage
     from actiondbg.lineage.stage import Operation, Stage
+    from actiondbg.lineage.track_answer import Direction, TrackAnswer
     from actiondbg.process.stop import Stop
     from actiondbg.session.debug_session import End
     from actiondbg.session.past.failure_return import FailureReturn
@@ -295,8 +295,8 @@ def validate(console: Console, options: ValidateOptions) -> ActionJudged:
     """
     from actiondbg.recording.errors import need_packages
     from actiondbg.support.scratch_directory import scratch_directory
+    from actiondbg.validation.function_judgement import JudgementLimits, Query
     from actiondbg.validation.inputs import INDEX_BITS
-    from actiondbg.validation.judgement import Limits, Query
     from actiondbg.validation.types import INDEX_WIDTH
     from actiondbg.validation.workers import judge_apart
 
@@ -307,7 +307,7 @@ def validate(console: Console, options: ValidateOptions) -> ActionJudged:
             found = past.diff(options.ordinal, module=True)
         except NotRecorded:  # of the whole module
             found = past.diff(options.ordinal, module=False)
-        limits = Limits(
+        limits = JudgementLimits(
             tool=console.session.target.argv[0],
             scratch=str(scratch),
             seconds=options.timeout,
@@ -374,7 +374,12 @@ class PictureOptions(TrackOptions):
 @PAST.command("lineage", example="lineage @12 --svg lineage.svg")
 def lineage(console: Console, options: PictureOptions) -> PictureWritten:
     """Draw what an operation came from and became: from the input to the end of the run."""
-    from actiondbg.lineage.pictures.graph import picture, picture_dot, picture_page, picture_svg
+    from actiondbg.lineage.pictures.tracking_picture import (
+        picture,
+        picture_dot,
+        picture_page,
+        picture_svg,
+    )
     from actiondbg.lineage.units import rolled_up
     from actiondbg.support.atomic_write import write_whole
 
@@ -406,7 +411,7 @@ def _open(console: Console, target: str, to: str | None) -> SessionLineage:
 
     The target is checked first: a replay may take long.
     """
-    from actiondbg.lineage.live import SessionLineage, check_target
+    from actiondbg.lineage.session_lineage import SessionLineage, check_target
 
     check_target(console.session, with_input_file(console, target))
     end = "now" if to is None else _end(console, to)
@@ -422,7 +427,7 @@ def _answer(
     to: Stage,
     direction: Direction,
 ) -> TrackAnswer:
-    from actiondbg.lineage import answer
+    from actiondbg.lineage import track_answer
     from actiondbg.lineage.lineage import related
     from actiondbg.lineage.units import rolled_up
 
@@ -433,7 +438,7 @@ def _answer(
         nested = options.nested or None
         tracking = found.lineage.track(operations, to, exact=options.exact, nested=nested)
     tracking = rolled_up(tracking, options.level)
-    return found.named(answer.answer(found.lineage, operations, to, tracking, direction))
+    return found.named(track_answer.answer(found.lineage, operations, to, tracking, direction))
 
 
 def _end(console: Console, to: str) -> End:

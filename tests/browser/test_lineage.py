@@ -9,8 +9,9 @@ import pytest
 
 pytest.importorskip("duckdb")
 
-from actiondbg.lineage.pictures.graph import picture, picture_page
-from actiondbg.lineage.pictures.pages import flows_title, matrix_page, sankey_page
+from actiondbg.lineage.pictures.matrix_page import matrix_page
+from actiondbg.lineage.pictures.sankey import flows_title, sankey_page
+from actiondbg.lineage.pictures.tracking_picture import picture, picture_page
 from actiondbg.lineage.questions.flows import flows
 from actiondbg.lineage.questions.matrix import matrix, unexplained
 from tests.fakes.chromium import Browser, find_chromium

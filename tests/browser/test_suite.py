@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from actiondbg.commands.render.suite import KINDS, coverage_page
-from actiondbg.suite.coverage import Coverage, Entry, Example
+from actiondbg.suite.coverage import Coverage, CoverageEntry, CoverageExample
 from tests.fakes.chromium import Browser, find_chromium
 
 NASTY = "</script><b>'\"&"
 ENTRIES = [
-    Entry(
+    CoverageEntry(
         kind="pattern",
         name="FoldOne",
         full_name="{anonymous}::FoldOne",
@@ -26,11 +26,11 @@ ENTRIES = [
         tests=1,
         file="lib/Arith.cpp",
         line=7,
-        examples=[Example("a.mlir:1", f"cd /w && tool '{NASTY}'")],
+        examples=[CoverageExample("a.mlir:1", f"cd /w && tool '{NASTY}'")],
     ),
-    Entry(kind="pattern", name="FoldTwo", full_name="FoldTwo", state="tried", tried=9),
-    Entry(kind="pattern", name=NASTY, full_name=NASTY, state="never", dialect="scf"),
-    Entry(kind="pass", name="cse", full_name="CSE", state="applied", applied=1, tried=100),
+    CoverageEntry(kind="pattern", name="FoldTwo", full_name="FoldTwo", state="tried", tried=9),
+    CoverageEntry(kind="pattern", name=NASTY, full_name=NASTY, state="never", dialect="scf"),
+    CoverageEntry(kind="pass", name="cse", full_name="CSE", state="applied", applied=1, tried=100),
 ]
 
 

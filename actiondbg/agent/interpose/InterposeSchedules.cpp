@@ -117,7 +117,7 @@ static bool isSchedule(Operation *op) {
   return !parent || !parent->getName().getStringRef().starts_with("transform.");
 }
 
-static bool isFollowed(Operation *op) {
+static bool followsStep(Operation *op) {
   Engine &engine = Engine::get();
   return Layout::isDecided() && engine.isAttached() && !engine.isSilentHere() &&
          !isSchedule(op) && successOffset();
@@ -125,7 +125,7 @@ static bool isFollowed(Operation *op) {
 
 ADBG_INTERPOSE(StepOutcome, applyTransform, ADBG_APPLY_TRANSFORM,
                StepState *self, StepOperation step) {
-  if (!isFollowed(step.op))
+  if (!followsStep(step.op))
     return next(self, step);
   return StepOutcome([&](void *outcome) {
     IRUnit unit(step.op);

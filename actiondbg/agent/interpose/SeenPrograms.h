@@ -6,18 +6,12 @@
 
 namespace adbg {
 
+/// Whether there is a file of what the program's processes do.
+bool takesNotes();
+
 /// Adds a line to the file of what the program's processes do, if there is one.
 /// `kind` ends with a separator. Async-signal-safe.
 void noteLine(const char *kind, const char *text);
-
-/// Whether this process is one to follow: the glob matches the name of its
-/// executable or a word of its command line, without the directory.
-bool isFollowed(StringRef glob);
-
-/// Returns the file for the recording of this process: `path`, or if another
-/// process of the program records there, `path` with `.p1`, `.p2`... before its
-/// extension. Empty if none can be made.
-std::string claimRecording(const std::string &path);
 
 /// Calls `start`, which starts a program, with the environment for that:
 /// without this agent where the program would end at once with it, as the
@@ -35,10 +29,6 @@ int execNoted(const char *path, char *const *environment,
 /// Notes a library that was loaded, in which MLIR's functions are not found.
 void noteLoaded(const char *path);
 
-/// Notes, once, that this process makes a context which is not observed, though
-/// the user wants it.
-void noteUnobserved();
-
 /// Notes that this process is debugged, or repeats what a debugged one did.
 void noteDebugged(bool isReplay);
 
@@ -48,22 +38,5 @@ void noteForked();
 /// Whether this process runs unobserved: a replay of a debugged one has started
 /// it, which waits for its end without the front end, or has become it.
 bool runsUnobserved();
-
-// A suite is many processes, each of which records on its own, without a front
-// end: into a file of its own in the folder of the suite. The processes and
-// what is not recorded are noted in the file of SeenPrograms.
-
-/// Notes this process, if a suite is recorded.
-void noteSuiteProcess();
-
-/// Whether this process is recorded for a suite.
-bool isOfSuite();
-
-/// Notes that this process cannot be recorded.
-void noteUnrecorded();
-
-/// Returns the file for the recording of this process; empty if the suite has
-/// reached its limit of disk space, which is noted.
-std::string claimSuiteRecording();
 
 } // namespace adbg

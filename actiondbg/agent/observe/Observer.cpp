@@ -490,7 +490,7 @@ ErasedUnit ErasedUnits::describe(size_t unit, Operation *op) const {
 
 void ErasedUnits::noteErased(Operation *op) {
   for (Frame *frame = observer.innermost; frame; frame = frame->parent) {
-    if (!isFollowed(*frame))
+    if (!tracks(*frame))
       continue;
     if (!frame->rare().erased.empty())
       for (ErasedUnit &erased : frame->needRare().erased)
@@ -509,7 +509,7 @@ void ErasedUnits::noteReplaced(Operation *op, ValueRange by) {
       holder = holderOf(IRUnit(value));
   for (Frame *frame = observer.innermost; holder && frame;
        frame = frame->parent) {
-    if (!isFollowed(*frame))
+    if (!tracks(*frame))
       continue;
     for (size_t i = 0; i < frame->units.size(); ++i) {
       if (frame->opOfUnit(i) != op)

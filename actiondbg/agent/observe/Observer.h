@@ -217,7 +217,7 @@ private:
   bool mayBeUnit(Operation *op) const {
     return !passesOnly || op->getNumRegions() != 0;
   }
-  bool isFollowed(const Frame &frame) const {
+  bool tracks(const Frame &frame) const {
     return !passesOnly || frame.kind == Kind::Pass;
   }
   void noteErased(Operation *op);

@@ -25,8 +25,8 @@ from actiondbg.bisection.reproducer.run import SCRIPT, ReproducerRun, StepResult
 from actiondbg.bisection.reproducer.scripts import (
     SESSION,
     SKIPS,
+    ScriptStep,
     ShellJudge,
-    Step,
     session_script,
     skip_rules,
 )
@@ -410,7 +410,7 @@ class ReproducerWriter:
         if not is_single or bad is None or facts.pipeline is None:
             return chosen
 
-        def try_step(step: Step) -> StepResult:
+        def try_step(step: ScriptStep) -> StepResult:
             return self._reproducer_run.try_steps([step], judge)[0]
 
         found = find_in_schedule(self.folder, facts.pass_input, facts.pipeline, bad, try_step)
@@ -471,7 +471,9 @@ class ReproducerWriter:
             notes.append("The tool's input is not known, so it is not in this folder.")
         return None, notes
 
-    def _try_steps(self, steps: Sequence[Step], judge: ShellJudge, knows: bool) -> list[StepResult]:
+    def _try_steps(
+        self, steps: Sequence[ScriptStep], judge: ShellJudge, knows: bool
+    ) -> list[StepResult]:
         """Run and judge steps; if verdicts of trials are known, only the essential unknown ones."""
         if not knows:
             return self._reproducer_run.try_steps(steps, judge)

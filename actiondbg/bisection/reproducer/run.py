@@ -16,8 +16,14 @@ from actiondbg.analysis.textual_pipelines import dumped_pipelines
 from actiondbg.bisection.command_runner import STDERR, STDOUT, Cancelled, CommandRunner
 from actiondbg.bisection.evaluator import content_digest
 from actiondbg.bisection.minimizer import Interval
-from actiondbg.bisection.oracles import Evidence, Oracle, OracleSetup
-from actiondbg.bisection.reproducer.scripts import OUT, ShellJudge, Step, make_script, read_verdicts
+from actiondbg.bisection.oracles import Oracle, OracleSetup, TrialFiles
+from actiondbg.bisection.reproducer.scripts import (
+    OUT,
+    ScriptStep,
+    ShellJudge,
+    make_script,
+    read_verdicts,
+)
 from actiondbg.bisection.reproducer.strategies import PortableCommand
 from actiondbg.bisection.verdict import Verdict
 from actiondbg.bisection.verdict_store import VerdictStore
@@ -45,7 +51,7 @@ class StepResult:
         errors: the beginning of what a tool that died wrote to stderr.
     """
 
-    step: Step
+    step: ScriptStep
     verdict: Verdict
     signal: int = 0
     errors: str = ""
@@ -89,7 +95,7 @@ class ReproducerRun:
         self._runners: list[CommandRunner] = []
         self._lock = threading.Lock()  # of ``judged``
 
-    def known_verdicts(self, steps: Sequence[Step]) -> list[Verdict | None]:
+    def known_verdicts(self, steps: Sequence[ScriptStep]) -> list[Verdict | None]:
         """Run steps, and return the verdicts on those outputs that need not be judged again.
 
         Returns:
@@ -100,17 +106,17 @@ class ReproducerRun:
         self._in_threads(self._look_up, new, os.cpu_count() or 1)
         return [self._known.get(step.key) for step in steps]
 
-    def try_steps(self, steps: Sequence[Step], judge: ShellJudge) -> list[StepResult]:
+    def try_steps(self, steps: Sequence[ScriptStep], judge: ShellJudge) -> list[StepResult]:
         """Run and judge steps; only those that were not judged yet are run."""
         new = [step for step in steps if step.key not in self._tried]
 
-        def attempt(step: Step, scratch: Path) -> None:
+        def attempt(step: ScriptStep, scratch: Path) -> None:
             self._tried[step.key] = self._attempt(step, judge, scratch)
 
         self._in_threads(attempt, new, self.jobs)
         return [replace(self._tried[step.key], step=step) for step in steps]
 
-    def tried(self, steps: Sequence[Step]) -> list[StepResult]:
+    def tried(self, steps: Sequence[ScriptStep]) -> list[StepResult]:
         """Return the results of those steps that ``try_steps`` has judged, or that are known."""
         found: list[StepResult] = []
         for step in steps:
@@ -127,7 +133,11 @@ class ReproducerRun:
         self._tried.clear()
 
     def write(
-        self, steps: Sequence[Step], judge: ShellJudge, head: Sequence[str], name: str = SCRIPT
+        self,
+        steps: Sequence[ScriptStep],
+        judge: ShellJudge,
+        head: Sequence[str],
+        name: str = SCRIPT,
     ) -> None:
         """Write a script, by default repro.sh; raises FileNotWritten."""
         script = self.folder / name
@@ -143,7 +153,7 @@ class ReproducerRun:
                 "is there room left on the disk?"
             ) from error
 
-    def _attempt(self, step: Step, judge: ShellJudge, scratch: Path) -> StepResult:
+    def _attempt(self, step: ScriptStep, judge: ShellJudge, scratch: Path) -> StepResult:
         """Run and judge a step by a script of its own, which is removed; see ``write``."""
         name = f"attempt-{scratch.name}.sh"
         try:
@@ -254,13 +264,13 @@ class ReproducerRun:
         return runner
 
     def _in_threads(
-        self, work: Callable[[Step, Path], None], steps: Sequence[Step], jobs: int
+        self, work: Callable[[ScriptStep, Path], None], steps: Sequence[ScriptStep], jobs: int
     ) -> None:
         """Call a function with each step and a directory, a number of them at a time."""
         slots = threading.BoundedSemaphore(jobs)
         failures: list[BaseException] = []
 
-        def run(step: Step, directory: Path) -> None:
+        def run(step: ScriptStep, directory: Path) -> None:
             with slots, contextlib.suppress(Cancelled):
                 try:
                     directory.mkdir()
@@ -291,10 +301,10 @@ class ReproducerRun:
             self.close()
             raise
 
-    def _look_up(self, step: Step, directory: Path) -> None:
+    def _look_up(self, step: ScriptStep, directory: Path) -> None:
         self._known[step.key] = self._run_step(step, directory)
 
-    def _run_step(self, step: Step, directory: Path) -> Verdict | None:
+    def _run_step(self, step: ScriptStep, directory: Path) -> Verdict | None:
         """Run a step; return the verdict on its output, if no oracle has to be run for it."""
         output = directory / "output"
         words = [os.fspath(output) if word == OUT else word for word in step.args]
@@ -307,9 +317,9 @@ class ReproducerRun:
             return None if self.oracle.is_event else "untestable"
         stop = exit_of(status, True, None, None)
         written = output if output.exists() and output.stat().st_size else directory / STDOUT
-        return self._known_verdict(Evidence(written, directory / STDERR, stop))
+        return self._known_verdict(TrialFiles(written, directory / STDERR, stop))
 
-    def _verdict(self, evidence: Evidence | None, scratch: Path) -> Verdict:
+    def _verdict(self, evidence: TrialFiles | None, scratch: Path) -> Verdict:
         """Judge the output of an attempt by the oracle, if no trial had such an output."""
         if evidence is None:
             return "untestable"  # the script ended before this step
@@ -323,7 +333,7 @@ class ReproducerRun:
         except ActiondbgError:
             return "untestable"
 
-    def _known_verdict(self, evidence: Evidence) -> Verdict | None:
+    def _known_verdict(self, evidence: TrialFiles) -> Verdict | None:
         """Return the verdict on a step's output, if no oracle has to be run for it."""
         if self.oracle.is_event:
             return None
@@ -333,7 +343,7 @@ class ReproducerRun:
         return None if judgement is None else judgement.verdict
 
 
-def _evidence(kept: Path) -> Evidence | None:
+def _evidence(kept: Path) -> TrialFiles | None:
     """Return what an attempt left; None if the script ended before its step."""
     try:
         status = int((kept / "1.status").read_text())  # as the shell gives it
@@ -341,10 +351,10 @@ def _evidence(kept: Path) -> Evidence | None:
         return None
     if status > _SIGNALLED:
         status = _SIGNALLED - status
-    return Evidence(kept / "1.out", kept / "1.err", exit_of(status, True, None, None))
+    return TrialFiles(kept / "1.out", kept / "1.err", exit_of(status, True, None, None))
 
 
-def _death(evidence: Evidence | None) -> tuple[int, str]:
+def _death(evidence: TrialFiles | None) -> tuple[int, str]:
     """Return the signal that ended a step, and what the tool wrote to stderr before."""
     status = evidence.stop.status if evidence is not None and evidence.stop is not None else None
     if evidence is None or status is None or status >= 0:
@@ -364,7 +374,7 @@ _ENTRY = "__transform_main"
 
 
 @dataclass(frozen=True)
-class Schedule:
+class TransformSchedule:
     """A schedule in the text of a module.
 
     Args:
@@ -387,7 +397,7 @@ class Schedule:
         return self.operations[number - 1].name
 
 
-def read_schedule(text: str, pipeline: str) -> Schedule | None:
+def read_schedule(text: str, pipeline: str) -> TransformSchedule | None:
     """Return the schedule that a pass of a pipeline interprets, in a module as MLIR prints it.
 
     Args:
@@ -403,7 +413,7 @@ def read_schedule(text: str, pipeline: str) -> Schedule | None:
     operations = list(operations_in(text, sequences[0])) if sequences else []
     if not operations or operations[-1].name != "transform.yield":
         return None
-    return Schedule(text, operations[:-1], operations[-1].begin)
+    return TransformSchedule(text, operations[:-1], operations[-1].begin)
 
 
 class ScheduleCulprit(NamedTuple):
@@ -421,7 +431,11 @@ class ScheduleCulprit(NamedTuple):
 
 
 def find_in_schedule(
-    folder: Path, source: str, pipeline: str, bad: Step, try_step: Callable[[Step], StepResult]
+    folder: Path,
+    source: str,
+    pipeline: str,
+    bad: ScriptStep,
+    try_step: Callable[[ScriptStep], StepResult],
 ) -> ScheduleCulprit | None:
     """Search for the operation of a schedule whose interpretation turns good to bad.
 

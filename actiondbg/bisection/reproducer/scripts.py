@@ -31,7 +31,7 @@ _LINE = re.compile(r"(?m)^(\d+)\. (\w+), expected (?:good|bad): ")
 
 
 @dataclass(frozen=True)
-class Step:
+class ScriptStep:
     """A run of the tool whose output is judged.
 
     Args:
@@ -77,7 +77,7 @@ class ShellJudge:
 
 def make_script(
     head: Sequence[str],
-    steps: Sequence[Step],
+    steps: Sequence[ScriptStep],
     judge: ShellJudge,
     tool: Path,
     seconds: float,
@@ -299,7 +299,7 @@ _IN_ACTIONDBG = """\
 """
 
 
-def _call(step: Step) -> str:
+def _call(step: ScriptStep) -> str:
     words = " ".join('"$out"' if word == OUT else shlex.quote(word) for word in step.args)
     stdin = shlex.quote(step.piped or "/dev/null")
     skipping = f"with_skips {SKIPS} " if step.skips else ""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from actiondbg.analysis.textual_pipelines import continuations
-from actiondbg.bisection.reproducer.scripts import OUT, Expected, Step
+from actiondbg.bisection.reproducer.scripts import OUT, Expected, ScriptStep
 from actiondbg.protocol.tags import PASS_TAG, PATTERN_TAG
 from actiondbg.tool.command_line import is_file
 
@@ -310,7 +310,7 @@ class Strategy:
     """
 
     sentence: str
-    steps: Sequence[Step]
+    steps: Sequence[ScriptStep]
     runs_pass: bool = True
 
 
@@ -352,12 +352,12 @@ def skipping_strategy(facts: StrategyFacts) -> Strategy:
     )
 
 
-def _command_as_it_is(facts: StrategyFacts) -> list[Step]:
+def _command_as_it_is(facts: StrategyFacts) -> list[ScriptStep]:
     command = facts.command
     if command.source is None and command.base is None:
         return []
     piped = command.source if command.piped else None
-    return [Step("bad", "the command as it is", command.args, piped)]
+    return [ScriptStep("bad", "the command as it is", command.args, piped)]
 
 
 def _can_count(facts: StrategyFacts) -> bool:
@@ -370,11 +370,11 @@ def _can_count(facts: StrategyFacts) -> bool:
     )
 
 
-def _counted(facts: StrategyFacts, command: Sequence[Step], nth: int) -> Strategy:
+def _counted(facts: StrategyFacts, command: Sequence[ScriptStep], nth: int) -> Strategy:
     piped = facts.command.source if facts.command.piped else None
 
-    def step(expected: Expected, title: str, count: int) -> Step:
-        return Step(expected, title, [*facts.command.args, *_counters(count)], piped)
+    def step(expected: Expected, title: str, count: int) -> ScriptStep:
+        return ScriptStep(expected, title, [*facts.command.args, *_counters(count)], piped)
 
     return Strategy(
         f"The command is bad with {_first(nth)}, and good with {_first(nth - 1)}: "
@@ -402,7 +402,7 @@ def _counters(count: int) -> list[str]:
     ]
 
 
-def _pass_alone(facts: StrategyFacts, command: Sequence[Step], pipeline: str) -> Strategy:
+def _pass_alone(facts: StrategyFacts, command: Sequence[ScriptStep], pipeline: str) -> Strategy:
     source = facts.pass_input
 
     def args(options: Sequence[str]) -> list[str]:
@@ -411,8 +411,8 @@ def _pass_alone(facts: StrategyFacts, command: Sequence[Step], pipeline: str) ->
     option = f"--pass-pipeline={pipeline}"
     steps = [
         *command,
-        Step("bad", f"{source}, the pass alone", args([option])),
-        Step("good", f"{source} without any pass", args([])),
+        ScriptStep("bad", f"{source}, the pass alone", args([option])),
+        ScriptStep("good", f"{source} without any pass", args([])),
     ]
     if facts.nth and facts.first and _can_count(facts):
         in_pass = facts.nth - facts.first + 1
@@ -420,7 +420,7 @@ def _pass_alone(facts: StrategyFacts, command: Sequence[Step], pipeline: str) ->
         for expected, count in counts:
             title = f"{source}, the pass alone with {_first(count)}"
             counted = args([option, *_counters(count)])
-            steps.append(Step(expected, title, counted, essential=False, pair="counted"))
+            steps.append(ScriptStep(expected, title, counted, essential=False, pair="counted"))
     return Strategy(
         f"The IR as it was before {facts.pass_name} is good, and is bad after that pass alone.",
         [*steps, *_before_and_after(facts)],
@@ -433,13 +433,13 @@ def _cuts(facts: StrategyFacts, pipeline: str) -> list[tuple[str, str]]:
 
 
 def _pass_and_rest(
-    facts: StrategyFacts, command: Sequence[Step], first: str, rest: str
+    facts: StrategyFacts, command: Sequence[ScriptStep], first: str, rest: str
 ) -> Strategy:
     source = facts.pass_input
 
-    def step(title: str, expected: Expected, pipeline: str) -> Step:
+    def step(title: str, expected: Expected, pipeline: str) -> ScriptStep:
         option = f"--pass-pipeline={pipeline}"
-        return Step(expected, title, with_source(facts.command, source, [option]))
+        return ScriptStep(expected, title, with_source(facts.command, source, [option]))
 
     return Strategy(
         f"From the IR as it was before {facts.pass_name}: that pass and those after it are bad, "
@@ -455,7 +455,7 @@ def _pass_and_rest(
 
 def _before_and_after(
     facts: StrategyFacts, option: str | None = None, essential: bool = False
-) -> list[Step]:
+) -> list[ScriptStep]:
     """Return the steps that judge the IR before and after the culprit.
 
     Args:
@@ -469,7 +469,9 @@ def _before_and_after(
     ]
     options = [] if option is None else [option]
     return [
-        Step(expected, title, with_source(facts.command, source, options), essential=essential)
+        ScriptStep(
+            expected, title, with_source(facts.command, source, options), essential=essential
+        )
         for expected, source, title in titles
         if source in facts.snapshots and (essential or source != facts.pass_input)
     ]

@@ -22,7 +22,7 @@ from actiondbg.statistics.quantities import (
     Floats,
     Integers,
     Quantity,
-    Relation,
+    QuantityRelation,
     all_measured,
     quantity_of,
     relations_of,
@@ -335,7 +335,7 @@ class CallStatistics:
 
     thread: Thread | None
     quantities: list[Quantity]
-    relations: list[Relation]
+    relations: list[QuantityRelation]
 
     @property
     def calls(self) -> int:

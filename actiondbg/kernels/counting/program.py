@@ -15,7 +15,7 @@ from pathlib import Path
 from actiondbg.errors import AgentBuildError, LaunchError
 from actiondbg.kernels.counting.measurement import Calls, read_calls
 from actiondbg.statistics.event_probe import choose_available
-from actiondbg.statistics.events import DEFAULT, Event, aliases, listed_events
+from actiondbg.statistics.events import DEFAULT, CountableEvent, aliases, listed_events
 from actiondbg.support.atomic_write import write_whole
 from actiondbg.support.executables import which
 from actiondbg.support.processes import end_with_parent
@@ -90,7 +90,11 @@ def count_calls(
 
 
 def run_counted(
-    argv: Sequence[str], library: Path, folder: Path, events: Sequence[Event], name: str = ""
+    argv: Sequence[str],
+    library: Path,
+    folder: Path,
+    events: Sequence[CountableEvent],
+    name: str = "",
 ) -> int:
     """Run a program, and count the calls in it and in its children.
 
@@ -154,7 +158,9 @@ def _ignore(_number: int, _frame: object) -> None:
     """Do nothing at a signal."""
 
 
-def _environment(library: Path, folder: Path, events: Sequence[Event], name: str) -> dict[str, str]:
+def _environment(
+    library: Path, folder: Path, events: Sequence[CountableEvent], name: str
+) -> dict[str, str]:
     """Return the environment that preloads the library; the program's own LD_PRELOAD is kept."""
     preloaded = os.environ.get(_PRELOAD)
     return {

@@ -42,7 +42,7 @@ from actiondbg.kernels.execution.kernel import (
     TimedCall,
 )
 from actiondbg.statistics.event_probe import EventGroup
-from actiondbg.statistics.events import Event
+from actiondbg.statistics.events import CountableEvent
 from actiondbg.support.processes import adopt_orphans, end_with_parent
 
 _M_PERTURB = -6  # of mallopt
@@ -82,7 +82,7 @@ class _Kernel:
         self._binary = binary
         self._loaded = loaded
         self._inputs: Sequence[numpy.ndarray] = ()
-        self._groups: dict[tuple[Event, ...], EventGroup] = {}
+        self._groups: dict[tuple[CountableEvent, ...], EventGroup] = {}
 
     def serve(self, request: Request, descriptors: list[int]) -> tuple[Reply, numpy.ndarray | None]:
         if request.kind == "run":
@@ -99,7 +99,7 @@ class _Kernel:
         is_timed = isinstance(loaded, TimedCall)
         return Reply(seconds=loaded.call_seconds(self._inputs) if is_timed else None), None
 
-    def _count(self, calls: int, events: tuple[Event, ...]) -> Reply:
+    def _count(self, calls: int, events: tuple[CountableEvent, ...]) -> Reply:
         """Count events during calls; none if the kernel does not run in this thread."""
         if not getattr(self._loaded, "runs_in_this_thread", False):
             return Reply()

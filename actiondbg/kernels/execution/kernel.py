@@ -12,7 +12,7 @@ import msgspec
 
 from actiondbg.kernels.model import Tensor
 from actiondbg.kernels.packages import np
-from actiondbg.statistics.events import Event
+from actiondbg.statistics.events import CountableEvent
 from actiondbg.support.decoders import decoder_of
 
 READY, START = b"ready", b"start"  # from and to the server that forks the processes
@@ -94,7 +94,7 @@ class Request:
 
     kind: Literal["open", "run", "load", "time", "time call", "count"]
     calls: int = 0
-    events: tuple[Event, ...] = ()
+    events: tuple[CountableEvent, ...] = ()
     binary: KernelBinary | None = None
     memory: int | None = None
 

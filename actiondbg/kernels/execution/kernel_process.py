@@ -38,7 +38,7 @@ from actiondbg.kernels.execution.kernel import (
     decode_reply,
 )
 from actiondbg.kernels.packages import np
-from actiondbg.statistics.events import Event
+from actiondbg.statistics.events import CountableEvent
 from actiondbg.support.closeable import Closeable
 from actiondbg.support.interrupts import signal_name
 
@@ -220,7 +220,7 @@ class KernelProcess(Closeable):
         """
         return self._ask(Request("time call"))[0].seconds
 
-    def count(self, calls: int, events: Sequence[Event]) -> tuple[int, ...]:
+    def count(self, calls: int, events: Sequence[CountableEvent]) -> tuple[int, ...]:
         """Count events during calls of the kernel with the operands of ``load``.
 
         Returns:

@@ -18,7 +18,7 @@ from actiondbg.kernels.results.entry import Entry, Profile, Verdict, Verificatio
 from actiondbg.kernels.results.words import milliseconds
 from actiondbg.kernels.verification.operands import make_operands
 from actiondbg.kernels.verification.verifier import DispatchVerifier
-from actiondbg.statistics.events import Event
+from actiondbg.statistics.events import CountableEvent
 
 Measured = dict[str, Profile | str]
 Kernel = tuple[Dispatch, CompiledKernel]
@@ -97,7 +97,7 @@ class Profiler:
     repetitions: int = 5
     batch_size: int | None = None
     peaks: Callable[[], MachinePeaks | None] = lambda: None
-    events: Sequence[Event] = ()
+    events: Sequence[CountableEvent] = ()
 
     def profile(
         self, kernels: Sequence[Kernel], candidates: Collection[str] | None = None

@@ -22,8 +22,8 @@ from actiondbg.support.html_page import (
     Cell,
     Drawing,
     Html,
-    Row,
     Shown,
+    TableRow,
     asset,
     code,
     element,
@@ -313,9 +313,9 @@ def _best(entries: Sequence[Entry]) -> set[int]:
     return {min(found)[1] for found in by_operation.values() if len(found) > 1}
 
 
-def _row(index: int, entry: Entry, tags: Sequence[str], is_best: bool) -> Row:
+def _row(index: int, entry: Entry, tags: Sequence[str], is_best: bool) -> TableRow:
     cells = [*(entry.tags.get(name, "") for name in tags), *(_cell(it, entry) for it in PAGE_TABLE)]
-    return Row(cells, f"{_ANCHOR}{index}", "best" if is_best else "")
+    return TableRow(cells, f"{_ANCHOR}{index}", "best" if is_best else "")
 
 
 def _cell(column: TableColumn[Entry], entry: Entry) -> Shown:

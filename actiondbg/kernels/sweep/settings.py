@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from actiondbg.kernels.profiling.profiler import TimeLimit
-from actiondbg.statistics.events import Event
+from actiondbg.statistics.events import CountableEvent
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class SweepSettings:
     references: tuple[str, ...] = ("numpy",)
     profile: bool = True
     repetitions: int = 5
-    events: tuple[Event, ...] = ()
+    events: tuple[CountableEvent, ...] = ()
     remeasure: bool = False
     batch_size: int | None = None
     compile_seconds: float = 600.0

@@ -15,7 +15,15 @@ import numpy as np
 from actiondbg.errors import UsageError
 from actiondbg.lineage.dumps.text_chains import TextChains
 from actiondbg.lineage.graph import with_bodies
-from actiondbg.lineage.lineage import Evidence, Loss, Node, Relation, Step, Trace, Tracking
+from actiondbg.lineage.lineage import (
+    Evidence,
+    LineageStep,
+    Loss,
+    Node,
+    StageRelation,
+    Trace,
+    Tracking,
+)
 from actiondbg.lineage.locations import (
     HANDFUL,
     FileRemap,
@@ -98,7 +106,7 @@ class DumpLineage:
         Locations and texts are all that dumps have, so that ``exact`` leaves nothing; see
         ``Lineage.track``.
         """
-        steps: dict[int, list[Step]] = {}
+        steps: dict[int, list[LineageStep]] = {}
         losses: list[Loss] = []
         for operation in operations:
             ways = {} if exact else self._ways(operation, to, nested)
@@ -114,9 +122,13 @@ class DumpLineage:
 
     def _ways(
         self, operation: Operation, to: Stage, nested: bool | None
-    ) -> dict[int, tuple[Step, ...]]:
+    ) -> dict[int, tuple[LineageStep, ...]]:
         """Return the steps to the operations that one and those in its regions lead to."""
-        stage, by_location, by_text = operation.stage, set[int](), dict[int, tuple[Step, ...]]()
+        stage, by_location, by_text = (
+            operation.stage,
+            set[int](),
+            dict[int, tuple[LineageStep, ...]](),
+        )
         for index in stage.asked(operation.index, nested):
             located, followed = self._related(stage, index, to)
             by_location |= located
@@ -125,7 +137,7 @@ class DumpLineage:
 
     def _related(
         self, stage: Stage, index: int, to: Stage
-    ) -> tuple[set[int], dict[int, tuple[Step, ...]]]:
+    ) -> tuple[set[int], dict[int, tuple[LineageStep, ...]]]:
         """Return what the location of an operation leads to, and the steps to what its text does.
 
         The text is followed unless the location leads to the operation itself.
@@ -160,11 +172,11 @@ class DumpLineage:
             found = self._shared[key] = Sharing.of(stage, self.index(stage).overlapping([one]))
         return found
 
-    def _step(self, operation: Operation, to: Stage, index: int) -> Step:
+    def _step(self, operation: Operation, to: Stage, index: int) -> LineageStep:
         asked, reached = operation.node, to.nodes[index]
         if self._place(operation.stage) > self._place(to):
             asked, reached = reached, asked
-        return Step(Evidence.LOCATION, asked, reached)
+        return LineageStep(Evidence.LOCATION, asked, reached)
 
     def _place(self, stage: Stage) -> int:
         return next((at for at, one in enumerate(self.stages) if one is stage), -1)
@@ -176,7 +188,7 @@ class DumpLineage:
             return "shared"
         return "unmatched" if any(one.is_known for one in ranges) else "unlocated"
 
-    def relate(self, source: Stage, target: Stage, *, exact: bool = False) -> Relation:
+    def relate(self, source: Stage, target: Stage, *, exact: bool = False) -> StageRelation:
         """Return which operations of a stage overlap which of a later one, or have its text.
 
         Those in the regions of an operation answer for it, as ``track`` has it.
@@ -187,7 +199,7 @@ class DumpLineage:
         rows, columns = np.asarray(pairs).reshape(-1, 2).T
         size = max(len(target), 1)
         keys = with_bodies(source, rows, columns, len(target))
-        return Relation((keys // size).tolist(), (keys % size).tolist(), [False] * len(keys))
+        return StageRelation((keys // size).tolist(), (keys % size).tolist(), [False] * len(keys))
 
     def _pairs(self, source: Stage, target: Stage) -> Iterator[tuple[int, int, Evidence]]:
         """Iterate over the directly related operations of two stages, and what shows it."""
@@ -196,13 +208,13 @@ class DumpLineage:
             for to in sorted({*located, *by_text}):
                 yield at, to, Evidence.LOCATION if to in located else Evidence.TEXT
 
-    def steps(self, *, exact: bool = False) -> Iterator[Step]:
+    def steps(self, *, exact: bool = False) -> Iterator[LineageStep]:
         """Iterate over the steps from each dump to the next."""
         for source, target in () if exact else pairwise(self.stages):
             for at, to, evidence in self._pairs(source, target):
-                yield Step(evidence, source.nodes[at], target.nodes[to])
+                yield LineageStep(evidence, source.nodes[at], target.nodes[to])
 
-    def events(self, number: int) -> Sequence[Step]:
+    def events(self, number: int) -> Sequence[LineageStep]:
         """Return how an operation was modified and moved: dumps do not show it."""
         return ()
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from actiondbg.ir.tokens import RESULTS, STRING, VALUE
 from actiondbg.ir.written_locations import without_trailing_locations
-from actiondbg.lineage.lineage import Evidence, Step
+from actiondbg.lineage.lineage import Evidence, LineageStep
 from actiondbg.lineage.locations import SourceRange, ranges_at, same_file
 from actiondbg.lineage.stage import Stage
 
@@ -38,7 +38,7 @@ _LONGEST = 10_000  # characters of a line whose numbers are compared as such
 _KNOWN_TEXTS = 1 << 16  # most lines of a log are printed again and again
 
 
-class OperationTexts:
+class ComparedTexts:
     """The texts of the operations of a stage, in groups that can be compared with other stages.
 
     Args:
@@ -186,7 +186,7 @@ class TextChains:
     def __init__(self, stages: Sequence[Stage], file_name: Callable[[str], str]) -> None:
         self._stages = stages
         self._file_name = file_name
-        self._texts: dict[int, OperationTexts] = {}
+        self._texts: dict[int, ComparedTexts] = {}
         self._edges: dict[int, TextEdges] = {}
 
     def is_among(self, index: int, place: int, others: Iterable[int], there: int) -> bool:
@@ -205,7 +205,7 @@ class TextChains:
                 return True
         return False
 
-    def follow(self, index: int, place: int, to: int) -> dict[int, tuple[Step, ...]]:
+    def follow(self, index: int, place: int, to: int) -> dict[int, tuple[LineageStep, ...]]:
         """Follow an operation to another stage, forward or back.
 
         Args:
@@ -235,9 +235,9 @@ class TextChains:
             links = list(following.values())
         return {link.at: self._steps(link, to, back) for link in links if link.is_by_text}
 
-    def _steps(self, link: _Link, place: int, back: bool) -> tuple[Step, ...]:
+    def _steps(self, link: _Link, place: int, back: bool) -> tuple[LineageStep, ...]:
         """Return the steps of a chain; those of the same evidence as one."""
-        steps: list[Step] = []
+        steps: list[LineageStep] = []
         end, at = self._stages[place].nodes[link.at], place
         while link.before is not None:
             evidence = link.evidence
@@ -245,7 +245,9 @@ class TextChains:
                 link = link.before
                 at += 1 if back else -1
             node = self._stages[at].nodes[link.at]
-            steps.append(Step(evidence, end, node) if back else Step(evidence, node, end))
+            steps.append(
+                LineageStep(evidence, end, node) if back else LineageStep(evidence, node, end)
+            )
             end = node
         return tuple(steps if back else reversed(steps))
 
@@ -260,10 +262,10 @@ class TextChains:
             )
         return found
 
-    def _texts_of(self, place: int) -> OperationTexts:
+    def _texts_of(self, place: int) -> ComparedTexts:
         found = self._texts.get(place)
         if found is None:
-            found = self._texts[place] = OperationTexts(self._stages[place])
+            found = self._texts[place] = ComparedTexts(self._stages[place])
         return found
 
     def _overlap(self, place: int, one: int, other: int) -> bool:
@@ -297,7 +299,7 @@ class TextEdges:
         overlap: whether the source ranges of two operations overlap.
     """
 
-    def __init__(self, source: OperationTexts, target: OperationTexts, overlap: Overlap) -> None:
+    def __init__(self, source: ComparedTexts, target: ComparedTexts, overlap: Overlap) -> None:
         self._source, self._target = source, target
         self._overlap = overlap
         self._heirs: dict[int, list[TextPair]] = {}
@@ -346,7 +348,7 @@ class TextEdges:
         self,
         olds: list[int],
         news: list[int],
-        place: Callable[[OperationTexts, int], object],
+        place: Callable[[ComparedTexts, int], object],
         *,
         located: bool = False,
         lost: bool = False,
@@ -406,5 +408,5 @@ class TextEdges:
         self._origins.setdefault(other, []).append(TextPair(one, by_location))
 
 
-def _where(texts: OperationTexts, index: int) -> str:
+def _where(texts: ComparedTexts, index: int) -> str:
     return texts.stage.locations[index].text

@@ -24,7 +24,7 @@ MOST_KINDS = 14  # a column
 _END = 1 << 62  # after all ordinals
 
 
-class Kind(NamedTuple):
+class FlowKind(NamedTuple):
     """A kind of operation in a column.
 
     Args:
@@ -66,7 +66,7 @@ class Flows:
     """
 
     columns: tuple[str, ...]
-    kinds: tuple[Kind, ...]
+    kinds: tuple[FlowKind, ...]
     flows: tuple[Flow, ...]
 
 
@@ -261,7 +261,7 @@ def _collected(
     titles: Sequence[str], levels: Sequence[_Level], links: Sequence[_Link], most: int
 ) -> Flows:
     """Return the flows with the small kinds of each column added up."""
-    kinds: list[Kind] = []
+    kinds: list[FlowKind] = []
     places: list[dict[_Key, int]] = []
     for column, level in enumerate(levels):
         named = sorted((key for key in level if not key[1]), key=lambda key: (-level[key], key))
@@ -270,13 +270,15 @@ def _collected(
         place: dict[_Key, int] = {}
         for key in shown:
             place[key] = len(kinds)
-            kinds.append(Kind(column, key[0], level[key]))
+            kinds.append(FlowKind(column, key[0], level[key]))
         if rest:
             place |= dict.fromkeys(rest, len(kinds))
-            kinds.append(Kind(column, f"{len(rest)} other kinds", sum(level[one] for one in rest)))
+            kinds.append(
+                FlowKind(column, f"{len(rest)} other kinds", sum(level[one] for one in rest))
+            )
         for key in lost:
             place[key] = len(kinds)
-            kinds.append(Kind(column, key[0], level[key], is_lost=True))
+            kinds.append(FlowKind(column, key[0], level[key], is_lost=True))
         places.append(place)
     totals: dict[tuple[int, int], float] = defaultdict(float)
     for column, link in enumerate(links):

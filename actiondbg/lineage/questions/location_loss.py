@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache, partial
 from typing import Literal, NamedTuple
 
-from actiondbg.lineage.lineage import Lineage, Node, Step, action_place
+from actiondbg.lineage.lineage import Lineage, LineageStep, Node, action_place
 from actiondbg.lineage.locations import Location, SourceRange
 from actiondbg.lineage.stage import symbol_around
 
@@ -112,7 +112,7 @@ class _LastLocations:
                 yield node
 
 
-def _made(steps: Iterable[Step], lineage: Lineage) -> Iterable[tuple[int, Node, list[Node]]]:
+def _made(steps: Iterable[LineageStep], lineage: Lineage) -> Iterable[tuple[int, Node, list[Node]]]:
     """Yield the operations that actions made, with their origins."""
     known = set(lineage.stages[0].nodes)
     origins: dict[int, list[int]] = {}

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from actiondbg.lineage.level import Level
-from actiondbg.lineage.lineage import Lineage, Relation
+from actiondbg.lineage.lineage import Lineage, StageRelation
 from actiondbg.lineage.questions.reasons import Reason, Reasons
 from actiondbg.lineage.stage import Operation, Stage
 from actiondbg.lineage.units import answering_units, unit_label, units_of
@@ -134,7 +134,7 @@ class _Cell(NamedTuple):
     is_exact: bool
 
 
-def _cells(relation: Relation, target: Stage, level: Level) -> list[_Cell]:
+def _cells(relation: StageRelation, target: Stage, level: Level) -> list[_Cell]:
     """Return the units that answer for what each operation of the input became."""
     became: dict[int, dict[int, bool]] = {}
     for at, to, exact in zip(*relation, strict=True):
@@ -213,7 +213,7 @@ def _action(lineage: Lineage, ordinal: int) -> str:
 # --- as a table: a row for each cell, and for each orphan ---
 
 
-class Row(NamedTuple):
+class MatrixRow(NamedTuple):
     """A row of the table; None where a column does not apply.
 
     Args:
@@ -258,12 +258,12 @@ _WORDS = frozenset(("relation", "input", "location", "unit", "output", "reason",
 def matrix_table(matrix: Matrix) -> Table:
     """Return the table of a matrix."""
     columns: Sequence[Sequence[object]] = list(zip(*_rows(matrix), strict=True))
-    columns = columns or [[] for _ in Row._fields]
+    columns = columns or [[] for _ in MatrixRow._fields]
     arrays = [
         pa.array(column, type=_type(name)) if name not in _WORDS else _words(column)
-        for name, column in zip(Row._fields, columns, strict=True)
+        for name, column in zip(MatrixRow._fields, columns, strict=True)
     ]
-    return pa.table(arrays, schema=pa.schema([(name, _type(name)) for name in Row._fields]))
+    return pa.table(arrays, schema=pa.schema([(name, _type(name)) for name in MatrixRow._fields]))
 
 
 def _type(name: str) -> DataType:
@@ -276,7 +276,7 @@ def _words(values: Iterable[object]) -> Table:
     return pa.array(values, type=pa.string()).dictionary_encode()
 
 
-def _rows(matrix: Matrix) -> Iterator[Row]:
+def _rows(matrix: Matrix) -> Iterator[MatrixRow]:
     source, target, labels = matrix.source, matrix.target, matrix.labels
     cells = (matrix.sources, matrix.cell_units, matrix.counts, matrix.exact)
     for index, place, count, exact in zip(*(column.tolist() for column in cells), strict=True):
@@ -293,7 +293,7 @@ def _rows(matrix: Matrix) -> Iterator[Row]:
     for orphan in matrix.unfounded:
         operation = orphan.operation
         unit = units[operation.index]
-        row = Row(
+        row = MatrixRow(
             "unfounded",
             location=operation.location.text,
             unit=unit_label(target, unit) or None,
@@ -305,8 +305,8 @@ def _rows(matrix: Matrix) -> Iterator[Row]:
         yield _with_reason(row, orphan)
 
 
-def _of_input(operation: Operation, relation: str) -> Row:
-    return Row(
+def _of_input(operation: Operation, relation: str) -> MatrixRow:
+    return MatrixRow(
         relation,
         input=operation.name,
         input_node=operation.node,
@@ -315,7 +315,7 @@ def _of_input(operation: Operation, relation: str) -> Row:
     )
 
 
-def _with_reason(row: Row, orphan: Orphan) -> Row:
+def _with_reason(row: MatrixRow, orphan: Orphan) -> MatrixRow:
     return row._replace(
         reason=orphan.reason.why or "unexplained",
         ordinal=orphan.reason.ordinal,

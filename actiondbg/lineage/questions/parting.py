@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import cache, cached_property, partial
 from typing import NamedTuple
 
-from actiondbg.lineage.lineage import Lineage, Step, action_place
+from actiondbg.lineage.lineage import Lineage, LineageStep, action_place
 from actiondbg.lineage.questions.kinds import kinds_by_source
 from actiondbg.lineage.questions.reasons import Ways
 from actiondbg.lineage.stage import Operation
@@ -33,7 +33,7 @@ class Sign(NamedTuple):
     kind: str = ""
 
 
-class Example(NamedTuple):
+class SignExample(NamedTuple):
     """An operation of the group with the sign, and the step that shows the sign.
 
     Args:
@@ -42,7 +42,7 @@ class Example(NamedTuple):
     """
 
     operation: Operation
-    step: Step | None
+    step: LineageStep | None
 
 
 class Parting(NamedTuple):
@@ -66,7 +66,7 @@ class Parting(NamedTuple):
     size_a: int
     count_b: int
     size_b: int
-    examples: tuple[Example, ...]
+    examples: tuple[SignExample, ...]
 
     @property
     def is_complete(self) -> bool:
@@ -78,7 +78,7 @@ class Parting(NamedTuple):
 
 class _Seen(NamedTuple):
     time: int
-    step: Step | None
+    step: LineageStep | None
 
 
 class Signs:
@@ -217,5 +217,5 @@ def ways_part(
         len(group_a),
         counts_b[sign],
         len(group_b),
-        tuple(Example(one, signs.of(one)[sign].step) for one in having[:_EXAMPLES]),
+        tuple(SignExample(one, signs.of(one)[sign].step) for one in having[:_EXAMPLES]),
     )

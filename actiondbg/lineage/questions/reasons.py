@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from actiondbg.lineage.graph import Edges, LineageGraph, Span
-from actiondbg.lineage.lineage import Lineage, Loss, Step
+from actiondbg.lineage.lineage import Lineage, LineageStep, Loss
 from actiondbg.lineage.stage import Operation, Stage
 
 
@@ -22,7 +22,7 @@ class Way(NamedTuple):
     """
 
     nodes: Sequence[int]
-    steps: Sequence[Step]
+    steps: Sequence[LineageStep]
 
 
 class Ways:

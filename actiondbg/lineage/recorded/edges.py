@@ -10,8 +10,8 @@ import numpy as np
 
 from actiondbg.lineage.graph import Edges
 from actiondbg.lineage.lineage import EVIDENCES, Evidence
-from actiondbg.lineage.recorded.changes import (
-    Changes,
+from actiondbg.lineage.recorded.change_columns import (
+    ChangesInOrder,
     Links,
     Operands,
     RecordedActions,
@@ -19,12 +19,12 @@ from actiondbg.lineage.recorded.changes import (
     RecordedLinks,
 )
 from actiondbg.lineage.recorded.expansions import (
-    Change,
     Computations,
     Expansion,
     Expansions,
     Fusions,
     Inlinings,
+    OperationChange,
     OwnChange,
     Values,
 )
@@ -195,7 +195,7 @@ class EdgeBuilder:
         return is_same & (is_by_pass | constants[sources])
 
     @staticmethod
-    def _times_of(links: Links, changes: Changes) -> Ints:
+    def _times_of(links: Links, changes: ChangesInOrder) -> Ints:
         """Return when the replacements happened that links complete; 0 if it is unknown."""
         keys = zip(changes.ordinals.tolist(), changes.operations.tolist(), strict=True)
         times = dict(zip(keys, changes.times.tolist(), strict=True))
@@ -255,7 +255,7 @@ class EdgeBuilder:
             return Edges.none()
         changes = self._changes.of_kind("inserted", "moved", "erased")
         changes = changes.only(np.isin(changes.ordinals, actions))
-        rows = map(Change, *(column.tolist() for column in changes[:4]))
+        rows = map(OperationChange, *(column.tolist() for column in changes[:4]))
         places = self._links("before")  # of branches in the place of returns
         origins = [*zip(*(column.tolist() for column in places[1:]), strict=True)]
         origins += zip(*(column.tolist() for column in clones[1:]), strict=True)
@@ -358,7 +358,7 @@ class EdgeBuilder:
         """Return the action that made changes: a fold's are those of the action around it."""
         return np.where(self._actions.is_fold[ordinals], self._actions.parents[ordinals], ordinals)
 
-    def _by_scope(self, changes: Changes, which: Bools) -> dict[int, list[int]]:
+    def _by_scope(self, changes: ChangesInOrder, which: Bools) -> dict[int, list[int]]:
         """By pattern, pass or step, return the operations that it changed."""
         scopes = self._scopes(self._owners(changes.ordinals))
         found: dict[int, list[int]] = {}

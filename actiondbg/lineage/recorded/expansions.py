@@ -12,7 +12,7 @@ import numpy as np
 from actiondbg.lineage.dumps.text_chains import is_distinctive
 from actiondbg.lineage.graph import Edges
 from actiondbg.lineage.lineage import EVIDENCES
-from actiondbg.lineage.recorded.changes import Operands
+from actiondbg.lineage.recorded.change_columns import Operands
 from actiondbg.recording.format.arrow import Bools, Ints
 
 _DEPTH = 3  # operations between the root of a pattern and an operation that it fuses
@@ -92,7 +92,7 @@ class Expansions:
             yield found._replace(news=news)
 
 
-class Change(NamedTuple):
+class OperationChange(NamedTuple):
     """A change of an operation.
 
     Args:
@@ -148,7 +148,7 @@ class Inlinings:
             self._bodies.setdefault(function, {})[number] = None
         self._came: dict[int, dict[int, str]] = {}  # by action, with the functions before
 
-    def of(self, changes: Iterable[Change]) -> Iterator[Inlining]:
+    def of(self, changes: Iterable[OperationChange]) -> Iterator[Inlining]:
         """Iterate over the inlinings that changes show, in the order of time."""
         for change in changes:
             number = change.operation

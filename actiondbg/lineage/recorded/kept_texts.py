@@ -14,7 +14,7 @@ from actiondbg.lineage.dumps.text_chains import (
     CONSTANTS,
     SPLAT,
     SYMBOLS,
-    OperationTexts,
+    ComparedTexts,
     constant_value,
     is_distinctive,
 )
@@ -240,7 +240,7 @@ def _by_text(stage: Stage) -> dict[str, list[int]]:
     That is the value of a constant, of which a splat counts as its element; and of others, the
     attributes that are strings, and the symbol.
     """
-    texts = OperationTexts(stage)
+    texts = ComparedTexts(stage)
     found: dict[str, list[int]] = {}
     for key, indices in texts.groups(CONSTANTS).items():
         found.setdefault(SPLAT.sub(r"\1 : \2", key), []).extend(indices)

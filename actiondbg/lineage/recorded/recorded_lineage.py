@@ -18,10 +18,10 @@ from actiondbg.ir.tree.outline import last_line
 from actiondbg.ir.tree.tree import Columns, Tree
 from actiondbg.ir.value_names import ValueNames
 from actiondbg.lineage.graph import Edges, GraphLineage, LineageGraph
-from actiondbg.lineage.lineage import Evidence, Loss, Node, Step
+from actiondbg.lineage.lineage import Evidence, LineageStep, Loss, Node
 from actiondbg.lineage.locations import Location
-from actiondbg.lineage.recorded.changes import (
-    Changes,
+from actiondbg.lineage.recorded.change_columns import (
+    ChangesInOrder,
     Operands,
     RecordedActions,
     RecordedChanges,
@@ -38,7 +38,7 @@ from actiondbg.lineage.stage import Stage, is_call, is_constant, symbol_around
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.recorded_text import RecordedText
 from actiondbg.recording.recording import Recording
-from actiondbg.recording.session.changes import OperationChanges
+from actiondbg.recording.session.operation_changes import OperationChanges
 from actiondbg.recording.tables.snapshots import IRText, RecordedStage, file_location
 
 _RESULT = re.compile(rf"\s*({VALUE})")
@@ -274,13 +274,14 @@ class RecordedLineage(GraphLineage):
             return "before #1"
         return f"after {self._actions.finished_pass(actions) or f'#{actions}'}"
 
-    def events(self, number: int) -> Sequence[Step]:
+    def events(self, number: int) -> Sequence[LineageStep]:
         kept = self._kept
         first, last = np.searchsorted(kept.operations, (number, number + 1))
         rows = zip(kept.kinds[first:last], kept.ordinals[first:last].tolist(), strict=True)
         # One for each action and kind.
         steps = [
-            Step(Evidence(kind), number, number, ordinal) for (kind, ordinal), _ in groupby(rows)
+            LineageStep(Evidence(kind), number, number, ordinal)
+            for (kind, ordinal), _ in groupby(rows)
         ]
         ends = [stage.of_node(number) for stage in (self.stages[0], self.stages[-1])]
         functions = [symbol_around(end) for end in ends if end]
@@ -294,7 +295,7 @@ class RecordedLineage(GraphLineage):
         return RecordedChanges(self._recording, self._actions)
 
     @cached_property
-    def _kept(self) -> Changes:
+    def _kept(self) -> ChangesInOrder:
         """The changes of operations that kept them, by operation."""
         kept = self._changes.of_kind(Evidence.MODIFIED, Evidence.MOVED)
         return kept.only(np.argsort(kept.operations, kind="stable"))
@@ -554,7 +555,7 @@ class RecordedLineage(GraphLineage):
         return self._consumer(last) if self._erases_dead(ordinal) else None
 
 
-def _left(steps: list[Step], how: Evidence) -> list[Step]:
+def _left(steps: list[LineageStep], how: Evidence) -> list[LineageStep]:
     """Return the events of an operation that ended in another function: the last move did it."""
     moves = [at for at, step in enumerate(steps) if step.evidence is Evidence.MOVED]
     if moves:

@@ -365,7 +365,7 @@ def _is_empty(path: Path) -> bool:
 def other_recordings(path: Path) -> list[Path]:
     """Return the recordings beside that of the first process, in the order of their numbers.
 
-    The agent names them (``claimRecording`` in actiondbg/agent/interpose/SeenPrograms.cpp).
+    The agent names them (``claimRecording`` in actiondbg/agent/interpose/ObservedProcess.cpp).
     """
     name = re.compile(rf"{re.escape(path.stem)}\.p([1-9][0-9]*){re.escape(path.suffix)}")
     found: list[tuple[int, Path]] = []

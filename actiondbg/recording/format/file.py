@@ -24,7 +24,7 @@ from actiondbg.recording.format.structs import (
     SECTION_HEADER,
     VERSION,
     WORD,
-    Kind,
+    SectionKind,
 )
 from actiondbg.support.counts import counted
 from actiondbg.support.interrupts import signal_name
@@ -103,7 +103,9 @@ def read_file(path: str | os.PathLike[str], partial: bool = False) -> RecordingF
 
 def count_actions(chunks: list[Chunk]) -> int:
     """Count the actions in chunks."""
-    return sum(each.count for c in chunks for each in c.sections if each.kind == Kind.ACTIONS)
+    return sum(
+        each.count for c in chunks for each in c.sections if each.kind == SectionKind.ACTIONS
+    )
 
 
 def _map(name: str) -> mmap.mmap:
@@ -148,7 +150,7 @@ def _header(name: str, scan: Scan, mapped: mmap.mmap) -> Header:
     """Return the header from the first chunk."""
     sections = scan.chunks[0].sections if scan.chunks else []
     for each in sections:
-        if each.kind == Kind.HEADER:
+        if each.kind == SectionKind.HEADER:
             try:
                 return parse_header(mapped[each.offset : each.offset + each.size])
             except (ValueError, TypeError) as error:
@@ -186,7 +188,7 @@ class Section:
     """A section of a chunk.
 
     Args:
-        kind: see ``structs.Kind``.
+        kind: see ``structs.SectionKind``.
         item: bytes per item.
         count: the number of items.
         offset: the position of the payload in the file, in bytes.
@@ -330,7 +332,7 @@ class _Scanner:
             _check(section, end)
             sections.append(section)
             at += payload + -payload % WORD
-        rows = sum(section.count for section in sections if section.kind == Kind.ACTIONS)
+        rows = sum(section.count for section in sections if section.kind == SectionKind.ACTIONS)
         if rows and first_row < self._rows.get(thread, 0):
             raise _Bad("its actions come twice, as where two recordings have one file")
         self._rows[thread] = max(first_row + rows, self._rows.get(thread, 0))
@@ -389,7 +391,7 @@ def read_ending(file: RecordingFile, ordinal_of: Callable[[int, int], int | None
     Raises:
         RecordingError: the section END is damaged.
     """
-    ends = list(file.sections(Kind.END))
+    ends = list(file.sections(SectionKind.END))
     if not ends:
         return Ending("killed")
     chunk, section = ends[-1]

@@ -13,7 +13,7 @@ from actiondbg.recording.errors import RecordingError
 from actiondbg.recording.format.arrow import Array, Ints, pa
 from actiondbg.recording.format.file import Chunk, RecordingFile, Section
 from actiondbg.recording.format.layout import layout_of
-from actiondbg.recording.format.structs import PACKED, STRING, Kind, Space
+from actiondbg.recording.format.structs import PACKED, STRING, SectionKind, Space
 
 
 class Items:
@@ -147,7 +147,7 @@ def stored_strings(file: RecordingFile) -> Iterator[tuple[int, int, int, int, in
     Raises:
         RecordingError: a section is damaged.
     """
-    for chunk, section in file.sections(Kind.STRINGS):
+    for chunk, section in file.sections(SectionKind.STRINGS):
         offset = section.offset
         for _ in range(section.count):
             start = offset + STRING.size

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from actiondbg.protocol import RESULTS
-from actiondbg.recording.format.structs import STRUCTS, Kind
+from actiondbg.recording.format.structs import STRUCTS, SectionKind
 
 LAYOUTS: dict[int, np.dtype[Any]] = {
     kind: np.dtype([(name, f"<{form}") for name, form in (f.split(":") for f in fields.split())])
@@ -17,7 +17,7 @@ LAYOUTS: dict[int, np.dtype[Any]] = {
 
 def layout_of(kind: int, events: int) -> np.dtype[Any]:
     """Return the layout of an item, in a recording with a number of counted events."""
-    if kind == Kind.SAMPLES:
+    if kind == SectionKind.SAMPLES:
         return np.dtype([("row", "<u4"), ("pad", "<u4"), ("values", "<u8", (events,))])
     return LAYOUTS[kind]
 

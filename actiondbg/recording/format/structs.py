@@ -27,7 +27,7 @@ RAW, ZLIB = 0, 1  # codecs
 IRDetail = Literal["changed", "function", "pass", "output", "none"]  # what a recording has of IR
 
 
-class Kind(IntEnum):
+class SectionKind(IntEnum):
     """The content of a section."""
 
     HEADER = 1
@@ -52,21 +52,21 @@ class Kind(IntEnum):
 
 # The fields of an item that is a struct, and their forms, such as u4 for four bytes.
 STRUCTS = {
-    Kind.LOCATIONS: "id:u4 file:u4 line:u4 col:u4 text:u4",
-    Kind.ACTIONS: "start:u4 duration:u4 operation:u4 name:u4 depth:u2 outcome:u1 flags:u1",
-    Kind.PATCHES: "row:u4 outcome:u1 flags:u1 pad:u2 duration:u8",
-    Kind.REASONS: "row:u4 reason:u4",
-    Kind.CONTEXTS: "row:u4 context:u4",
-    Kind.FINDINGS: "row:u4 operation:u4 rule:u4 text:u4",
-    Kind.IR: "row:u4 operation:u4 before:u8 after:u8",
-    Kind.STAGES: "thread:u4 row:u4 kind:u4 generic:u4 text:u8",
+    SectionKind.LOCATIONS: "id:u4 file:u4 line:u4 col:u4 text:u4",
+    SectionKind.ACTIONS: "start:u4 duration:u4 operation:u4 name:u4 depth:u2 outcome:u1 flags:u1",
+    SectionKind.PATCHES: "row:u4 outcome:u1 flags:u1 pad:u2 duration:u8",
+    SectionKind.REASONS: "row:u4 reason:u4",
+    SectionKind.CONTEXTS: "row:u4 context:u4",
+    SectionKind.FINDINGS: "row:u4 operation:u4 rule:u4 text:u4",
+    SectionKind.IR: "row:u4 operation:u4 before:u8 after:u8",
+    SectionKind.STAGES: "thread:u4 row:u4 kind:u4 generic:u4 text:u8",
 }
 # The fields of a packed item, and how many of them (the first) are differences to the item before.
 PACKED: dict[int, tuple[tuple[str, ...], int]] = {
-    Kind.OPERATIONS: (("row", "operation", "location", "function", "name"), 4),
-    Kind.CHANGES: (("row", "operation", "code", "by", "by_result"), 2),
-    Kind.LINKS: (("row", "operation", "kind", "source"), 2),
-    Kind.STAGE_OPERATIONS: (("operation", "parent", "line", "location", "name"), 4),
+    SectionKind.OPERATIONS: (("row", "operation", "location", "function", "name"), 4),
+    SectionKind.CHANGES: (("row", "operation", "code", "by", "by_result"), 2),
+    SectionKind.LINKS: (("row", "operation", "kind", "source"), 2),
+    SectionKind.STAGE_OPERATIONS: (("operation", "parent", "line", "location", "name"), 4),
 }
 
 

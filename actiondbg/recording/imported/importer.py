@@ -42,7 +42,7 @@ from actiondbg.recording.format.structs import (
     VERSION,
     WORD,
     ZLIB,
-    Kind,
+    SectionKind,
     Space,
 )
 from actiondbg.recording.imported.last_texts import ImportedOperation
@@ -51,7 +51,7 @@ from actiondbg.recording.imported.passes import (
     Dump,
     DumpHeader,
     ImportedPass,
-    Nesting,
+    PassNesting,
     PassReader,
     is_whole,
     parse_header,
@@ -181,7 +181,7 @@ def import_log(
                     progress(log.lines, dumps)
         _check_found(source, log, dumps, reader.unread)
         passes = reader.finish()
-        nesting = Nesting(passes)
+        nesting = PassNesting(passes)
         writer.finish(nesting.in_order(), reader.operations.all)
     notes = _notes(log, reader, nesting.overlaps)
     return Import(len(passes), len({one.operation for one in passes}), log.rest, notes)
@@ -360,7 +360,7 @@ class RecordingWriter:
 
     def begin(self, header: Mapping[str, object]) -> None:
         """Write the header."""
-        self._write([(Kind.HEADER, 0, 1, json.dumps(header).encode())])
+        self._write([(SectionKind.HEADER, 0, 1, json.dumps(header).encode())])
 
     def store(self, text: str) -> int:
         """Write a text, once, and return its hash."""
@@ -387,11 +387,13 @@ class RecordingWriter:
             rows.define(one)
         for one, depth in passes:
             rows.add(one, depth)
-        self._write([*rows.sections(), (Kind.END, 0, 1, json.dumps({"ended": "unknown"}).encode())])
+        self._write(
+            [*rows.sections(), (SectionKind.END, 0, 1, json.dumps({"ended": "unknown"}).encode())]
+        )
 
     def _flush(self) -> None:
         if self._texts:
-            self._write([(Kind.TEXTS, 0, len(self._texts), b"".join(self._texts))])
+            self._write([(SectionKind.TEXTS, 0, len(self._texts), b"".join(self._texts))])
             self._texts, self._size = [], 0
 
     def _write(self, sections: Sequence[tuple[int, int, int, bytes]]) -> None:
@@ -420,40 +422,40 @@ class _Rows:
         self._ids: dict[tuple[int, bytes], int] = {}
         self._counts: dict[int, int] = {}
         self._strings: list[bytes] = []
-        self._rows: dict[Kind, list[tuple[int, ...]]] = {}
+        self._rows: dict[SectionKind, list[tuple[int, ...]]] = {}
 
     def define(self, one: ImportedOperation) -> None:
         """Add the definition of an operation."""
         place = 0
         if one.location is not None:
             file, line, column = one.location
-            place = len(self._rows.get(Kind.LOCATIONS, ())) + 1
-            self._add(Kind.LOCATIONS, place, self._string(Space.FILE, file), line, column, 0)
+            place = len(self._rows.get(SectionKind.LOCATIONS, ())) + 1
+            self._add(SectionKind.LOCATIONS, place, self._string(Space.FILE, file), line, column, 0)
         function = self._string(Space.FUNCTION, one.symbol) if one.is_function else 0
         name = self._string(Space.OPERATION, one.name)
-        self._add(Kind.OPERATIONS, 0, one.id, place, function, name)
+        self._add(SectionKind.OPERATIONS, 0, one.id, place, function, name)
 
     def add(self, one: ImportedPass, depth: int) -> None:
         """Add a pass."""
-        row = len(self._rows.get(Kind.ACTIONS, ()))
+        row = len(self._rows.get(SectionKind.ACTIONS, ()))
         words = "\0".join((PASS_TAG, one.header.name, one.header.full_name, ""))
         name = self._string(Space.ACTION, words)
         flags = UNKNOWN_CHANGE if one.changed is None else CHANGED * one.changed
         outcome = OUTCOMES.index(one.outcome)
         operation = one.operation.id
-        self._add(Kind.ACTIONS, row, 0, operation, name, depth, outcome, flags)
+        self._add(SectionKind.ACTIONS, row, 0, operation, name, depth, outcome, flags)
         for change in one.changes:
             code = CHANGE_KINDS.index(change.kind)
             by = 1 + zigzag(change.by - change.operation) if change.by else 0
-            self._add(Kind.CHANGES, row, change.operation, code, by, 0)
+            self._add(SectionKind.CHANGES, row, change.operation, code, by, 0)
         for reason in one.reasons:
-            self._add(Kind.REASONS, row, self._string(Space.REASON, reason))
+            self._add(SectionKind.REASONS, row, self._string(Space.REASON, reason))
         if one.before or one.after:
-            self._add(Kind.IR, row, one.printed.id, one.before, one.after)
+            self._add(SectionKind.IR, row, one.printed.id, one.before, one.after)
 
     def sections(self) -> list[tuple[int, int, int, bytes]]:
         """Return the sections."""
-        found = [(int(Kind.STRINGS), 0, len(self._strings), b"".join(self._strings))]
+        found = [(int(SectionKind.STRINGS), 0, len(self._strings), b"".join(self._strings))]
         for kind, rows in self._rows.items():
             if kind in PACKED:
                 found.append((kind, 0, len(rows), _packed(rows, PACKED[kind][1])))
@@ -470,7 +472,7 @@ class _Rows:
             self._strings.append(STRING.pack(number, space, 0, len(content)) + _padded(content, 4))
         return self._ids[key]
 
-    def _add(self, kind: Kind, *values: int) -> None:
+    def _add(self, kind: SectionKind, *values: int) -> None:
         self._rows.setdefault(kind, []).append(values)
 
 

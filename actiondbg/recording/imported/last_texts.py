@@ -68,7 +68,7 @@ class LastText(NamedTuple):
     is_exact: bool = True
 
 
-class OperationTexts:
+class LastTexts:
     """Numbers the operations of dumps, and keeps the last text of each.
 
     An operation is identified by its name and symbol. Modules without a symbol, of which a program
@@ -143,14 +143,14 @@ class OperationTexts:
     def _assembled(self, operation: ImportedOperation) -> LastText:
         if not operation.inside:
             return LastText(operation.text)
-        pieces: list[Piece] = []
+        pieces: list[LaterText] = []
         is_exact = True
         for one in self.all:
             if one.printed_at <= operation.printed_at:
                 continue
             found = _found(operation, one.key)
             if len(found) == 1:
-                pieces.append(Piece(found[0], self._assembled(one).text or one.text))
+                pieces.append(LaterText(found[0], self._assembled(one).text or one.text))
             else:
                 is_exact = is_exact and not found
         if not pieces:
@@ -208,14 +208,14 @@ def is_same(text: str, other: str, *, bare: bool = False) -> bool:
     return text == other or without_aliases(text, bare=bare) == without_aliases(other, bare=bare)
 
 
-class Piece(NamedTuple):
+class LaterText(NamedTuple):
     """An operation in a text, and its later text, a dump."""
 
     place: Printed
     text: str
 
 
-def assembled(text: str, pieces: Sequence[Piece]) -> str:
+def assembled(text: str, pieces: Sequence[LaterText]) -> str:
     """Return a text with the later texts of operations in it; nested places are left out."""
     above: list[str] = []
     parts: list[str] = []

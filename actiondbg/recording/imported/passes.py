@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from actiondbg.ir.aliases import without_aliases
 from actiondbg.ir.tokens import STRING, unescaped
 from actiondbg.ir.tree.outline import Printed, outermost, symbols_in
-from actiondbg.recording.imported.last_texts import ImportedOperation, Key, OperationTexts, is_same
+from actiondbg.recording.imported.last_texts import ImportedOperation, Key, LastTexts, is_same
 
 MARK = b"// -----// "  # the beginning of a header, and of other lines between dumps
 _HEADER = re.compile(r"// -----// IR Dump (Before|After) (.*?) //----- //\s*$")
@@ -166,7 +166,7 @@ class PassReader:
         self._event = 0
         self._functions: dict[int, str] = {}  # since the last module: the last pass of each
         self._last_function = 0
-        self.operations = OperationTexts()
+        self.operations = LastTexts()
         self.unread = 0
         self.alternates = False
         self.unseen = 0
@@ -385,7 +385,7 @@ def _parts(text: str) -> dict[Key, str]:
     return {(one.name, one.symbol): text[one.begin : one.end] for one in symbols_in(text, outer)}
 
 
-class Nesting:
+class PassNesting:
     """The passes of a log as a tree, as far as dumps before and after them show it.
 
     Attributes:

@@ -15,7 +15,7 @@ from actiondbg.recording.format.arrow import Array, Bools, Ints, pa
 from actiondbg.recording.format.file import Chunk, Header, RecordingFile, scan_chunks
 from actiondbg.recording.format.items import Items, stored_strings
 from actiondbg.recording.format.layout import CHANGED, FOLD_MASK, FOLD_SHIFT
-from actiondbg.recording.format.structs import FILE_HEADER, Kind, Space
+from actiondbg.recording.format.structs import FILE_HEADER, SectionKind, Space
 from actiondbg.recording.log.lines import (
     BEFORE,
     NOTES,
@@ -30,7 +30,7 @@ from actiondbg.recording.log.lines import (
     reason_note,
     subject,
 )
-from actiondbg.recording.tables.rows import clock_rate
+from actiondbg.recording.tables.action_rows import clock_rate
 
 # Fields of an item of ACTIONS, with types wide enough for patches (a patched duration is longer).
 _COLUMNS = {
@@ -128,9 +128,9 @@ class Follower:
         self._clock = first, chunks[-1].flushed
         for chunk in chunks:
             kinds = {section.kind for section in chunk.sections}
-            if self._thread is None and kinds & {Kind.STRINGS, Kind.ACTIONS}:
+            if self._thread is None and kinds & {SectionKind.STRINGS, SectionKind.ACTIONS}:
                 self._thread = chunk.thread
-            self.several |= chunk.thread != self._thread and Kind.ACTIONS in kinds
+            self.several |= chunk.thread != self._thread and SectionKind.ACTIONS in kinds
         own = [chunk for chunk in chunks if chunk.thread == self._thread]
         if self.several or not own:
             return None
@@ -141,9 +141,9 @@ class Follower:
             text = file.mapped[start:end].decode(errors="replace")
             self._known.add_string(space, number, text)
         threads = [file.chunks[0].thread]
-        self._known.add_locations(Items(file, Kind.LOCATIONS, threads))
-        self._known.add_operations(Items(file, Kind.OPERATIONS, threads))
-        kinds = (Kind.ACTIONS, Kind.PATCHES, Kind.REASONS)
+        self._known.add_locations(Items(file, SectionKind.LOCATIONS, threads))
+        self._known.add_operations(Items(file, SectionKind.OPERATIONS, threads))
+        kinds = (SectionKind.ACTIONS, SectionKind.PATCHES, SectionKind.REASONS)
         items, patches, reasons = (Items(file, kind, threads) for kind in kinds)
         if not items.count and not patches.count:
             return None
@@ -211,7 +211,7 @@ def _first_reasons(items: Items, first: int, count: int) -> Ints:
     return reasons
 
 
-class Column:
+class GrowingColumn:
     """A growing array of numbers, -1 where unset."""
 
     def __init__(self) -> None:
@@ -234,7 +234,7 @@ class Column:
         return self._items[np.minimum(places, self.count)]
 
 
-class Words:
+class LinePieces:
     """Pieces of lines by id; unset ids, such as 0, have the piece ``absent``."""
 
     def __init__(self, absent: str = "") -> None:
@@ -260,13 +260,13 @@ class LogDefinitions:
 
     def __init__(self, paint: Paint) -> None:
         self._paint = paint
-        self._words = {space: Words() for space in Space}
-        self._words[Space.REASON] = Words(reason_note(""))
-        self._places = {name: Column() for name in ("file", "line", "col")}
+        self._words = {space: LinePieces() for space in Space}
+        self._words[Space.REASON] = LinePieces(reason_note(""))
+        self._places = {name: GrowingColumn() for name in ("file", "line", "col")}
         self._definitions = {
-            name: Column() for name in ("operation", "name", "location", "function")
+            name: GrowingColumn() for name in ("operation", "name", "location", "function")
         }
-        self._newest = Column()  # the definition of each operation
+        self._newest = GrowingColumn()  # the definition of each operation
         self._again: tuple[Ints, Ints, Ints] | None = None
 
     def words(self, space: Space) -> Array:

@@ -6,7 +6,13 @@ import contextlib
 import os
 from pathlib import Path
 
-from actiondbg.recording.format.structs import CHUNK_HEADER, FILE_HEADER, SECTION_HEADER, WORD, Kind
+from actiondbg.recording.format.structs import (
+    CHUNK_HEADER,
+    FILE_HEADER,
+    SECTION_HEADER,
+    WORD,
+    SectionKind,
+)
 
 
 class Tally:
@@ -42,8 +48,8 @@ class Tally:
             if len(header) < SECTION_HEADER.size:
                 return
             kind, _, count, size, _ = SECTION_HEADER.unpack(header)
-            self.actions += count if kind == Kind.ACTIONS else 0
-            self.ended |= kind == Kind.END
+            self.actions += count if kind == SectionKind.ACTIONS else 0
+            self.ended |= kind == SectionKind.END
             at += SECTION_HEADER.size + size + -size % WORD
 
 

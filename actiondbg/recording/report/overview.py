@@ -36,7 +36,7 @@ KINDS = {
 }
 
 
-class Source(NamedTuple):
+class ReportSource(NamedTuple):
     """The recording of a page, and the number of actions that the page is about.
 
     ``is_kept``: it still exists when the page is read. ``filters`` are the SPECs that selected
@@ -62,7 +62,7 @@ class Fact(NamedTuple):
     is_code: bool = False
 
 
-def facts(source: Source, end: int) -> list[Fact]:
+def facts(source: ReportSource, end: int) -> list[Fact]:
     """Return the facts of the run; ``end`` is the end of the last action, in ns."""
     recording = source.recording
     header = recording.header
@@ -87,7 +87,7 @@ def facts(source: Source, end: int) -> list[Fact]:
     ]
 
 
-def _selected(source: Source) -> str:
+def _selected(source: ReportSource) -> str:
     if not source.filters:
         return ""
     return f" of {source.recording.count:,} (--filter {shlex.join(source.filters)})"
@@ -106,7 +106,7 @@ def ending(recording: Recording) -> str:
     return f"{words}. {recording.cut}" if recording.cut else words
 
 
-class Count(NamedTuple):
+class KindCount(NamedTuple):
     """The number of actions of a kind, by outcome."""
 
     kind: str
@@ -115,7 +115,7 @@ class Count(NamedTuple):
     changed: int
 
 
-def counts(database: DuckDBPyConnection) -> list[Count]:
+def counts(database: DuckDBPyConnection) -> list[KindCount]:
     """Return one row per kind of action, most frequent first."""
     outcomes = ", ".join(f"count_if(outcome = '{each}')" for each in OUTCOMES)
     rows = ask(
@@ -125,7 +125,7 @@ def counts(database: DuckDBPyConnection) -> list[Count]:
         FROM actions GROUP BY tag ORDER BY calls DESC, kind
         """,
     )
-    return [Count(KINDS.get(row[0]) or str(row[0]), row[1], row[2:-1], row[-1]) for row in rows]
+    return [KindCount(KINDS.get(row[0]) or str(row[0]), row[1], row[2:-1], row[-1]) for row in rows]
 
 
 def change_counts(database: DuckDBPyConnection) -> dict[str, int]:
@@ -162,8 +162,8 @@ class Held(NamedTuple):
         rows: for each table the number of rows in the page and in total.
     """
 
-    source: Source
-    limits: Limits
+    source: ReportSource
+    limits: ReportLimits
     actions: int
     listed: int
     changed: int
@@ -188,7 +188,7 @@ def left_out(held: Held) -> list[str]:
     return [*sentences, _the_rest(held.source)]
 
 
-def _the_rest(source: Source) -> str:
+def _the_rest(source: ReportSource) -> str:
     path = shlex.quote(source.shown_path)
     start = "The recording holds everything"
     if not source.is_kept:
@@ -266,7 +266,7 @@ def _diffs(held: Held) -> str:
 SIZE = 5.0  # MB: the default size of a page
 
 
-class Limits(msgspec.Struct, frozen=True):
+class ReportLimits(msgspec.Struct, frozen=True):
     """The most rows of each kind; the defaults are those of a page of 5 MB.
 
     Attributes:
@@ -297,7 +297,7 @@ class Limits(msgspec.Struct, frozen=True):
     suspects: int = 50
     buckets: int = 6_000
 
-    def scaled(self, factor: float) -> Limits:
+    def scaled(self, factor: float) -> ReportLimits:
         """Return the limits multiplied by a factor."""
         fields = msgspec.structs.asdict(self)
-        return Limits(**{name: max(1, int(most * factor)) for name, most in fields.items()})
+        return ReportLimits(**{name: max(1, int(most * factor)) for name, most in fields.items()})

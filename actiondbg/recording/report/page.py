@@ -20,7 +20,7 @@ from actiondbg.recording.query.database import keep_actions, open_database
 from actiondbg.recording.query.filters import where_any
 from actiondbg.recording.report import overview, queries
 from actiondbg.recording.report.diffs import PaintedDiffs, recorded_diff
-from actiondbg.recording.report.overview import SIZE, Limits, Source
+from actiondbg.recording.report.overview import SIZE, ReportLimits, ReportSource
 from actiondbg.recording.report.queries import (
     ALL_CHANGES,
     NAME,
@@ -115,13 +115,13 @@ def report_page(
     Raises:
         UsageError: a filter has a syntax error.
     """
-    limits = Limits().scaled(size / SIZE)
+    limits = ReportLimits().scaled(size / SIZE)
     where = where_any(filters)
     with contextlib.closing(open_database(recording)) as database:
         if recording.header.imported:
             database.register("actions", actions_in_steps(recording))
         count = keep_actions(database, where) if where else recording.count
-        source = Source(recording, is_kept, count, filters)
+        source = ReportSource(recording, is_kept, count, filters)
         page = _page(source, database, limits, sections, script)
         for _ in range(_TRIES):
             if len(page.encode(errors="replace")) <= size * 1e6:
@@ -132,9 +132,9 @@ def report_page(
 
 
 def _page(
-    source: Source,
+    source: ReportSource,
     database: DuckDBPyConnection,
-    limits: Limits,
+    limits: ReportLimits,
     sections: Sequence[str],
     further: str,
 ) -> str:
@@ -166,7 +166,7 @@ def _asset(name: str) -> Html:
     return asset(__spec__.parent, name)
 
 
-def _counts(counts: Sequence[overview.Count], changes: Mapping[str, int]) -> Html:
+def _counts(counts: Sequence[overview.KindCount], changes: Mapping[str, int]) -> Html:
     """Return the table of kinds of actions, without columns for outcomes that never occurred."""
     shown = [
         at for at in range(len(OUTCOMES)) if at == 0 or any(row.outcomes[at] for row in counts)
@@ -231,7 +231,10 @@ def density(database: DuckDBPyConnection, buckets: int) -> dict[str, Any]:
 
 
 def content_of(
-    source: Source, database: DuckDBPyConnection, limits: Limits, counts: Sequence[overview.Count]
+    source: ReportSource,
+    database: DuckDBPyConnection,
+    limits: ReportLimits,
+    counts: Sequence[overview.KindCount],
 ) -> tuple[overview.Held, dict[str, Any]]:
     """Query the content of a page with some limits; return what it holds, and its scripts' data."""
     recording = source.recording
@@ -280,7 +283,7 @@ def content_of(
 
 
 def _tables(
-    recording: Recording, database: DuckDBPyConnection, shared: Shared, limits: Limits
+    recording: Recording, database: DuckDBPyConnection, shared: Shared, limits: ReportLimits
 ) -> dict[str, Table]:
     places = partial(queries.places, database, shared, limits.places)
     tables = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from actiondbg.protocol import RESULTS
 from actiondbg.recording.format.layout import CHANGE_KINDS
 from actiondbg.recording.query.interruption import fetch_rows, interruptible
-from actiondbg.recording.tables.actions import column_of_event
+from actiondbg.recording.tables.recorded_tables import column_of_event
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

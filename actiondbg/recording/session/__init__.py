@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from actiondbg.recording.errors import need_packages
 
 if TYPE_CHECKING:
-    from actiondbg.recording.session.session import RecordedSession
+    from actiondbg.recording.session.recorded_session import RecordedSession
 
 __all__ = ["open_session"]
 
@@ -17,6 +17,6 @@ def open_session(path: str | os.PathLike[str], *, partial: bool = False) -> Reco
     """Open a recording as a session, stopped before the first action; see ``open_recording``."""
     need_packages("A session over a recording")
     from actiondbg.recording import open_recording
-    from actiondbg.recording.session.session import RecordedSession
+    from actiondbg.recording.session.recorded_session import RecordedSession
 
     return RecordedSession(open_recording(path, partial=partial))

@@ -15,7 +15,11 @@ from actiondbg.analysis.pipeline import is_adaptor
 from actiondbg.process.stop import Stop, exit_of
 from actiondbg.protocol.tags import CONVERSION_TAG, ITERATION_TAG, PASS_TAG, PATTERN_TAG
 from actiondbg.recording.format.arrow import Bools, Ints
-from actiondbg.recording.session.changes import ChangeColumns, OperationColumns, OperationState
+from actiondbg.recording.session.operation_changes import (
+    ChangeColumns,
+    OperationColumns,
+    OperationState,
+)
 from actiondbg.recording.session.recorded_ir import ImportedIR, RecordedIR
 from actiondbg.recording.session.table_columns import ActionColumns, TableColumns, location_of
 from actiondbg.support.counts import counted

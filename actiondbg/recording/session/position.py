@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from actiondbg.breakpoints.targets import Target
     from actiondbg.process.stop import Stop
     from actiondbg.recording.session.action_query import ActionQuery
-    from actiondbg.recording.session.changes import ChangeColumns
+    from actiondbg.recording.session.operation_changes import ChangeColumns
 
 
 class Position:

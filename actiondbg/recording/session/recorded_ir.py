@@ -15,7 +15,7 @@ from actiondbg.ir.diff import Diff, make_diff
 from actiondbg.ir.tree.outline import MODULE, outermost
 from actiondbg.ir.value_names import ValueNames
 from actiondbg.recording.format.arrow import Bools, Ints
-from actiondbg.recording.imported.last_texts import ImportedOperation, OperationTexts, module_of
+from actiondbg.recording.imported.last_texts import ImportedOperation, LastTexts, module_of
 from actiondbg.recording.recorded_text import (
     RecordedOperation,
     RecordedText,
@@ -28,7 +28,7 @@ from actiondbg.recording.tables.snapshots import IRText
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from actiondbg.recording.session.changes import OperationColumns
+    from actiondbg.recording.session.operation_changes import OperationColumns
 
 _MOST_TEXTS = 4  # that are kept, with their values
 
@@ -290,7 +290,7 @@ class ImportedIR:
         self._operations = operations
         self._ir = IRColumns(operations.actions)
         self.names = ValueNames()
-        self._known: tuple[int, OperationTexts] | None = None
+        self._known: tuple[int, LastTexts] | None = None
 
     # --- around a pass ---
 
@@ -398,7 +398,7 @@ class ImportedIR:
         outer = outermost(text)
         return None if outer is None else without_regions(text[outer.begin : outer.end])
 
-    def _checked(self, texts: OperationTexts, one: ImportedOperation, event: int) -> str:
+    def _checked(self, texts: LastTexts, one: ImportedOperation, event: int) -> str:
         """Return the text of an operation; raise NotRecorded if it may be an older one."""
         last = texts.last_text(one, "")
         is_known = one.printed_at == event or self._is_current(texts, one, event)
@@ -406,7 +406,7 @@ class ImportedIR:
             raise self._not_shown(f"@{one.id} {one.name}", event)
         return last.text
 
-    def _is_current(self, texts: OperationTexts, one: ImportedOperation, event: int) -> bool:
+    def _is_current(self, texts: LastTexts, one: ImportedOperation, event: int) -> bool:
         """Whether no pass can have changed an operation since its text was printed."""
         if any(id in (one.id, *self._module_ids) for id in self._running(event)):
             return False
@@ -445,11 +445,11 @@ class ImportedIR:
 
     # --- the texts ---
 
-    def _texts(self, event: int) -> OperationTexts:
+    def _texts(self, event: int) -> LastTexts:
         """Return the operations that are printed up to an event, each with its last text."""
         if self._known is not None and self._known[0] == event:
             return self._known[1]
-        texts = OperationTexts()
+        texts = LastTexts()
         last: dict[int, int] = {}
         for row in self._rows_until(event):
             last[int(self._ir.numbers("operation")[row])] = int(row)

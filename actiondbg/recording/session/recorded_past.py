@@ -35,8 +35,8 @@ from actiondbg.protocol.tags import CONVERSION_TAG, FOLD_TAG, PASS_TAG, PATTERN_
 from actiondbg.recording.errors import lacks
 from actiondbg.recording.format.arrow import Bools, Ints
 from actiondbg.recording.session.action_query import ActionQuery
-from actiondbg.recording.session.changes import OperationChanges
 from actiondbg.recording.session.descriptions import ActionDescriptions
+from actiondbg.recording.session.operation_changes import OperationChanges
 from actiondbg.recording.session.position import Position
 from actiondbg.recording.session.table_columns import ActionColumns, locations_of
 from actiondbg.session.debug_session import End, StatisticKind

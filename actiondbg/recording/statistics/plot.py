@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from actiondbg.recording.statistics.measurement import Statistics
+from actiondbg.recording.statistics.run_measurement import NameStatistics
 from actiondbg.statistics.quantities import (
     Quantity,
-    Relation,
+    QuantityRelation,
     constant_words,
     correlation_text,
     is_time,
@@ -30,7 +30,7 @@ _NANOSECONDS_OF_UNIT = 1e3
 _WIDE = 20  # ratio of largest to smallest value from which a logarithmic scale is used
 
 
-def write_plot(statistics: Statistics, path: Path) -> None:
+def write_plot(statistics: NameStatistics, path: Path) -> None:
     """Plot the statistics of a name as .png, .svg or .pdf; needs matplotlib.
 
     Each event has a row: its values against the durations, and both probability tables.
@@ -58,7 +58,9 @@ def write_plot(statistics: Statistics, path: Path) -> None:
         figure.savefig(file, format=path.suffix[1:], dpi=_RESOLUTION)
 
 
-def _draw_samples(axes: Any, event: Quantity, duration: Quantity, relation: Relation) -> None:
+def _draw_samples(
+    axes: Any, event: Quantity, duration: Quantity, relation: QuantityRelation
+) -> None:
     """Draw one point per action, or every n-th of many."""
     step = -(-len(event.values) // _MOST_POINTS)
     x, y = _plain(event)[::step], _plain(duration)[::step]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from actiondbg.recording.format.arrow import Array, WordColumn, pa, word_array, word_column
-from actiondbg.recording.tables.actions import column_of_event
+from actiondbg.recording.tables.recorded_tables import column_of_event
 from actiondbg.statistics.quantities import Flags, Floats, Integers, all_measured
 from actiondbg.support.atomic_write import made_folder, open_whole
 from actiondbg.support.globs import check_glob, glob_matches

@@ -9,9 +9,9 @@ import numpy as np
 
 from actiondbg.recording.format.arrow import WORD, Array, Ints, int_array, pa, word_array
 from actiondbg.recording.format.items import Items, StringTables, places_of
-from actiondbg.recording.format.structs import Kind, Space
+from actiondbg.recording.format.structs import SectionKind, Space
+from actiondbg.recording.tables.action_rows import ActionRows
 from actiondbg.recording.tables.lazy_table import Column
-from actiondbg.recording.tables.rows import ActionRows
 
 _STEPS = 3
 
@@ -20,7 +20,7 @@ class Locations:
     """The locations of all threads; -1 for a missing part."""
 
     def __init__(self, rows: ActionRows, strings: StringTables) -> None:
-        self._items = Items(rows.file, Kind.LOCATIONS, rows.threads)
+        self._items = Items(rows.file, SectionKind.LOCATIONS, rows.threads)
         self._strings = strings
 
     @cached_property
@@ -62,7 +62,7 @@ class Definitions:
     def __init__(self, rows: ActionRows, strings: StringTables) -> None:
         self._rows = rows
         self._strings = strings
-        self._items = Items(rows.file, Kind.OPERATIONS, rows.threads)
+        self._items = Items(rows.file, SectionKind.OPERATIONS, rows.threads)
         self.locations = Locations(rows, strings)
 
     @cached_property

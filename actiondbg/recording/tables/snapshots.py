@@ -15,11 +15,11 @@ from actiondbg.recording.errors import RecordingError
 from actiondbg.recording.format.arrow import WORD, Array, Ints, int_array, pa, word_array
 from actiondbg.recording.format.file import RecordingFile
 from actiondbg.recording.format.items import Items, StringTables
-from actiondbg.recording.format.structs import RAW, TEXT, ZLIB, Kind, Space
-from actiondbg.recording.tables.actions import ActionItems
+from actiondbg.recording.format.structs import RAW, TEXT, ZLIB, SectionKind, Space
+from actiondbg.recording.tables.action_rows import ActionRows
 from actiondbg.recording.tables.definitions import Definitions
 from actiondbg.recording.tables.lazy_table import LazyTable
-from actiondbg.recording.tables.rows import ActionRows
+from actiondbg.recording.tables.recorded_tables import ActionItems
 
 _ALIGNMENT = 8  # bytes
 _WHEN = ("before", "after")
@@ -95,7 +95,7 @@ class IRTexts:
     def _stored(self) -> dict[int, tuple[int, int, int]]:
         """The offset, the size and the codec of each text, by its hash."""
         stored: dict[int, tuple[int, int, int]] = {}
-        for _, section in self._file.sections(Kind.TEXTS):
+        for _, section in self._file.sections(SectionKind.TEXTS):
             offset = section.offset
             for _ in range(section.count):
                 self._file.check_entry(section, offset + TEXT.size)
@@ -116,7 +116,7 @@ class SnapshotTable(ActionItems):
     """The recorded IR, in the order of the actions."""
 
     def __init__(self, rows: ActionRows, texts: IRTexts, strings: StringTables) -> None:
-        super().__init__(rows, Kind.IR)
+        super().__init__(rows, SectionKind.IR)
         self._texts = texts
         self._strings = strings
 
@@ -264,8 +264,8 @@ class StageTable:
         self._strings = strings
         self._locations = definitions.locations
         self._texts = texts
-        self._items = Items(rows.file, Kind.STAGE_OPERATIONS, rows.threads)
-        self._stages = Items(rows.file, Kind.STAGES, rows.threads)
+        self._items = Items(rows.file, SectionKind.STAGE_OPERATIONS, rows.threads)
+        self._stages = Items(rows.file, SectionKind.STAGES, rows.threads)
 
     def stages(self) -> list[RecordedStage]:
         """Return the stages: all inputs, those between, and all outputs."""

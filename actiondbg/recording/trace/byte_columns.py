@@ -50,7 +50,7 @@ class Encoder(Protocol):
         ...
 
 
-class Column(Protocol):
+class ByteColumn(Protocol):
     """Bytes per slice."""
 
     def block(self, rows: slice) -> Pieces:
@@ -96,7 +96,7 @@ class _Numbers:
         return pc.if_else(pa.array(absent), pa.scalar(b"", pa.large_binary()), pieces)
 
 
-def column_of(argument: Argument, encoder: Encoder) -> Column:
+def column_of(argument: Argument, encoder: Encoder) -> ByteColumn:
     """Encode an argument."""
     name, content = argument.name, argument.content
     if isinstance(content, TextColumn):
@@ -111,9 +111,9 @@ def column_of(argument: Argument, encoder: Encoder) -> Column:
     return Lookup(numbers, encoder.numbers(name, np.arange(most + 1)))
 
 
-def merge(columns: Sequence[Column]) -> list[Column]:
+def merge(columns: Sequence[ByteColumn]) -> list[ByteColumn]:
     """Merge neighbouring columns with few values, which halves the time to write them."""
-    result: list[Column] = []
+    result: list[ByteColumn] = []
     for column in columns:
         last = result[-1] if result else None
         both = None

@@ -20,7 +20,7 @@ SUFFIXES: dict[str, Format] = {
 GZIP, ZSTD = ".gz", ".zst"
 
 
-class Selection(NamedTuple):
+class SliceSelection(NamedTuple):
     """The selection of actions that become slices.
 
     Args:

@@ -27,17 +27,10 @@ from actiondbg.recording.trace.byte_columns import (
     tallies,
     texts_of,
 )
-from actiondbg.recording.trace.options import Selection
-from actiondbg.recording.trace.rows import (
-    ChosenSlices,
-    TraceRows,
-    choose_slices,
-    count_undecided,
-    give_times,
-    nesting_of,
-    numbers_of,
-    ranges,
-)
+from actiondbg.recording.trace.chosen_slices import ChosenSlices, choose_slices, count_undecided
+from actiondbg.recording.trace.options import SliceSelection
+from actiondbg.recording.trace.slice_nesting import give_times, nesting_of
+from actiondbg.recording.trace.trace_rows import TraceRows, numbers_of, ranges
 
 
 @dataclass(frozen=True)
@@ -91,7 +84,7 @@ class Slices:
 class SliceMaker:
     """Makes the slices of a recording, as a whole or, for one thread, part by part."""
 
-    def __init__(self, selection: Selection) -> None:
+    def __init__(self, selection: SliceSelection) -> None:
         self._selection = selection
         self._floors: dict[int, int] = {}  # by thread
         self.undecided = 1  # the ordinal of the first action that no part has handled

@@ -18,7 +18,7 @@ from actiondbg.recording.recording import Recording, divide, part_of
 from actiondbg.recording.trace.formats.chrome import ChromeTrace
 from actiondbg.recording.trace.formats.perfetto import PerfettoTrace
 from actiondbg.recording.trace.formats.tracy import TracyTrace
-from actiondbg.recording.trace.options import GZIP, ZSTD, Format, Selection
+from actiondbg.recording.trace.options import GZIP, ZSTD, Format, SliceSelection
 from actiondbg.recording.trace.slices import SliceMaker, Slices, TracedProgram
 from actiondbg.support.atomic_write import open_whole
 from actiondbg.support.interrupts import HeldInterrupts
@@ -85,7 +85,7 @@ def write_trace(
     path: str | os.PathLike[str],
     output: str,
     kind: Format,
-    selection: Selection | None = None,
+    selection: SliceSelection | None = None,
     *,
     partial: bool = False,
     progress: Progress | None = None,
@@ -106,7 +106,7 @@ def write_trace(
     """
     file = read_file(path, partial)
     with open_trace(output) as out:
-        trace = TraceFile(out, kind, selection or Selection())
+        trace = TraceFile(out, kind, selection or SliceSelection())
         if trace.takes_parts(file):
             for last in divide(file.chunks, PART):
                 trace.add_part(file, last)
@@ -116,7 +116,7 @@ def write_trace(
 
 
 def trace_run(
-    running: RecordingProcess, output: str, kind: Format, selection: Selection
+    running: RecordingProcess, output: str, kind: Format, selection: SliceSelection
 ) -> tuple[RecordedRun, Written | None]:
     """Write the trace of a tool while it runs; see ``write_trace``.
 
@@ -142,7 +142,7 @@ def trace_run(
 
 
 def _follow(
-    running: RecordingProcess, path: Path, output: str, kind: Format, selection: Selection
+    running: RecordingProcess, path: Path, output: str, kind: Format, selection: SliceSelection
 ) -> tuple[RecordedRun, Written | None]:
     """Write the trace while the tool runs; raises _SeveralThreads if that is impossible."""
     try:
@@ -190,7 +190,7 @@ def _add_growth(trace: TraceFile, path: Path, read: int) -> int:
 class TraceFile:
     """A trace that is written part by part."""
 
-    def __init__(self, out: Output, kind: Format, selection: Selection) -> None:
+    def __init__(self, out: Output, kind: Format, selection: SliceSelection) -> None:
         self._out = out
         self._make = _WRITERS[kind]
         self._selection = selection

@@ -16,12 +16,12 @@ from actiondbg.validation.machine import (
     UNKNOWN,
     Aborted,
     Elements,
-    Event,
     Machine,
     MemRef,
     Opaque,
     Results,
     RuntimeValue,
+    VisibleEvent,
     handles,
 )
 from actiondbg.validation.program import (
@@ -88,7 +88,7 @@ def _unreachable(_: Machine, operation: Operation) -> Results:
 def _assert(machine: Machine, _: Operation, condition: Scalar) -> Results:
     if machine.domain.decide(condition):
         return []
-    machine.happens(Event("abort", ()))
+    machine.happens(VisibleEvent("abort", ()))
     raise Aborted
 
 
@@ -313,7 +313,7 @@ def _outside(
         return _print_memory(machine, name, operation, operands)
     scalars = _scalars(machine, name, operands)
     if name[1:] in _PRINTING and not operation.results:
-        machine.happens(Event(f"call {name}", tuple(operands)))
+        machine.happens(VisibleEvent(f"call {name}", tuple(operands)))
         return []
     for symbol, each in machine.module.others.items():
         if is_mutable(each):  # also a private one, by calling back
@@ -324,7 +324,7 @@ def _outside(
     for buffer in alive:
         machine.charge(len(buffer.items))
         seen.append(Elements((len(buffer.items),), tuple(buffer.items), buffer.element))
-    machine.happens(Event(f"call {name}", (*operands, *seen)))
+    machine.happens(VisibleEvent(f"call {name}", (*operands, *seen)))
     key = (name, machine.calls_outside, _shapes(operands))
     for number, buffer in enumerate(alive):
         element = plain_element(buffer.element)
@@ -347,7 +347,7 @@ def _print_memory(
         raise NotInterpreted(f"{name} of something else")
     items = [read(view, at) for at in places(machine, view)]
     printed = Elements(view.sizes, items, view.buffer.element)
-    machine.happens(Event(f"call {name}", (printed,)))
+    machine.happens(VisibleEvent(f"call {name}", (printed,)))
     return []
 
 
@@ -426,7 +426,7 @@ def _print(machine: Machine, operation: Operation) -> Results:
     """Print as the functions of MLIR's runner do, which it is lowered to."""
     text = operation.attributes.get("stringLiteral")
     if isinstance(text, str):
-        machine.happens(Event(f"print {text!r}", ()))
+        machine.happens(VisibleEvent(f"print {text!r}", ()))
         return []
     if operation.operands:
         (operand,) = operation.operands
@@ -438,7 +438,7 @@ def _print(machine: Machine, operation: Operation) -> Results:
             _print_row(machine, [value], (), element)
     punctuation = str(operation.attributes.get("punctuation")).partition("<")[2].partition(">")[0]
     if punctuation in _PUNCTUATION:
-        machine.happens(Event(f"call @print{punctuation.capitalize()}", ()))
+        machine.happens(VisibleEvent(f"call @print{punctuation.capitalize()}", ()))
     return []
 
 
@@ -451,33 +451,33 @@ def _print_row(
     if not shape:
         machine.happens(_printed(machine, items[0], element))
         return
-    machine.happens(Event("call @printOpen", ()))
+    machine.happens(VisibleEvent("call @printOpen", ()))
     count = len(items) // shape[0]
     for at in range(shape[0]):
         if at:
-            machine.happens(Event("call @printComma", ()))
+            machine.happens(VisibleEvent("call @printComma", ()))
         _print_row(machine, items[at * count : (at + 1) * count], shape[1:], element)
-    machine.happens(Event("call @printClose", ()))
+    machine.happens(VisibleEvent("call @printClose", ()))
 
 
-def _printed(machine: Machine, value: Scalar, type: IntegerType | FloatType) -> Event:
+def _printed(machine: Machine, value: Scalar, type: IntegerType | FloatType) -> VisibleEvent:
     if isinstance(type, FloatType):
         return _printed_float(machine, value, type)
     if type.is_index:
-        return Event("call @printU64", (value,))
+        return VisibleEvent("call @printU64", (value,))
     wide = IntegerType(64)
     if type.width > wide.width:
         raise NotInterpreted(f"vector.print of {type}")
     extend = "arith.extui" if type.width == 1 else "arith.extsi"
     if type.width < wide.width:
         (value,) = machine.domain.apply(extend, [value], [type], [wide], {})
-    return Event("call @printI64", (value,), wide)
+    return VisibleEvent("call @printI64", (value,), wide)
 
 
-def _printed_float(machine: Machine, value: Scalar, type: FloatType) -> Event:
+def _printed_float(machine: Machine, value: Scalar, type: FloatType) -> VisibleEvent:
     if type.name in ("f32", "f64"):
-        return Event(f"call @print{type.name.upper()}", (value,))
+        return VisibleEvent(f"call @print{type.name.upper()}", (value,))
     if type.name not in ("f16", "bf16"):
         raise NotInterpreted(f"vector.print of {type}")
     (bits,) = machine.domain.apply("arith.bitcast", [value], [type], [IntegerType(16)], {})
-    return Event(f"call @print{type.name.upper()}", (bits,))
+    return VisibleEvent(f"call @print{type.name.upper()}", (bits,))

@@ -44,7 +44,7 @@ BEYOND = -(2**81)  # an element that is outside, as the operation allows
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class VectorWindow:
     """Where the elements of a vector are in a view."""
 
     shape: tuple[int, ...]  # of the vector, without the dimensions of an element
@@ -119,7 +119,7 @@ def _read(
     mask: Sequence[Scalar] | None,
     others: Sequence[Sequence[RuntimeValue]],
 ) -> list[RuntimeValue]:
-    """Return the items of elements at places from ``Window.places``.
+    """Return the items of elements at places from ``VectorWindow.places``.
 
     Args:
         machine: decides which elements of a mask are on, where that matters.
@@ -214,7 +214,7 @@ def _written(machine: Machine, operation: Operation, base: RuntimeValue, target:
     return [Elements(target.sizes, items, target.buffer.element)] if operation.results else []
 
 
-def _transfer_window(operation: Operation, base: MemRef, shape: Sequence[int]) -> Window:
+def _transfer_window(operation: Operation, base: MemRef, shape: Sequence[int]) -> VectorWindow:
     permutation = operation.attributes.get("permutation_map")
     if not isinstance(permutation, AffineMap):
         raise NotInterpreted(f"the permutation of {operation.name}")
@@ -225,7 +225,7 @@ def _transfer_window(operation: Operation, base: MemRef, shape: Sequence[int]) -
     if len(shape) != count + len(base.unit or ()) or len(may_leave) != count:
         raise NotInterpreted(f"{operation.name} of another rank than its permutation")
     dimensions = tuple(_dimension(each) for each in permutation.results)
-    return Window(tuple(shape[:count]), dimensions, may_leave)
+    return VectorWindow(tuple(shape[:count]), dimensions, may_leave)
 
 
 def _dimension(result: Expression) -> int | None:
@@ -239,7 +239,7 @@ def _dimension(result: Expression) -> int | None:
 def _lanes(
     machine: Machine,
     operation: Operation,
-    window: Window,
+    window: VectorWindow,
     masks: Sequence[Value],
     outer: Elements | None,
 ) -> list[Scalar] | None:
@@ -264,7 +264,7 @@ def _lanes(
     return [mask.items[place] for place in places]
 
 
-def _sized(window: Window) -> list[tuple[int, int]]:
+def _sized(window: VectorWindow) -> list[tuple[int, int]]:
     pairs = zip(window.dimensions, window.shape, strict=True)
     return [(at, size) for at, size in pairs if at is not None]
 
@@ -274,7 +274,7 @@ def _sized(window: Window) -> list[tuple[int, int]]:
 
 def _innermost(
     base: MemRef, shape: Sequence[int], *, may_leave: bool = False, goes_on: bool = False
-) -> Window:
+) -> VectorWindow:
     """Return a window onto the last dimensions; onto one element, if that has the shape."""
     sizes = () if base.unit else tuple(shape)
     if base.unit and base.unit != tuple(shape):
@@ -283,7 +283,7 @@ def _innermost(
     if len(sizes) > rank:
         raise NotInterpreted("a load or a store of more dimensions than memory has")
     dimensions = tuple(range(rank - len(sizes), rank))
-    return Window(sizes, dimensions, (may_leave,) * len(sizes), goes_on)
+    return VectorWindow(sizes, dimensions, (may_leave,) * len(sizes), goes_on)
 
 
 def _goes_on(machine: Machine) -> bool:
@@ -466,6 +466,6 @@ def _packed_places(
     count = sum(is_on)
     if not count:
         return [None] * len(is_on)
-    window = Window((count,), (len(base.sizes) - 1,), (False,))
+    window = VectorWindow((count,), (len(base.sizes) - 1,), (False,))
     left = iter(window.places(machine, base, starts, is_masked=False))
     return [next(left) if on else None for on in is_on]

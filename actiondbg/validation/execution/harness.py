@@ -10,12 +10,12 @@ from math import prod
 
 import numpy as np
 
-from actiondbg.validation.execution.subject import (
+from actiondbg.validation.execution.tested_function import (
     MutableGlobal,
-    NotRunnable,
-    Subject,
+    NotTestable,
+    TestedFunction,
     quoted,
-    read_subject,
+    read_tested_function,
 )
 from actiondbg.validation.floats import bits_of, numpy_type, rounded
 from actiondbg.validation.inputs import Argument, Array, Input, Number, View
@@ -33,13 +33,13 @@ def element_of(type: Type) -> Element:
     """Return the type of the scalars in a type.
 
     Raises:
-        NotRunnable: a test can neither make nor print them.
+        NotTestable: a test can neither make nor print them.
     """
     element = type.element if isinstance(type, ShapedType) else type
     if not isinstance(element, IntegerType | FloatType):
-        raise NotRunnable(f"a test can make no values of type {type}")
+        raise NotTestable(f"a test can make no values of type {type}")
     if not 0 < bits_in(element) <= _WIDEST:
-        raise NotRunnable(f"a test cannot print values of type {type}")
+        raise NotTestable(f"a test cannot print values of type {type}")
     return element
 
 
@@ -175,21 +175,21 @@ def make_test(text: str, symbol: str, inputs: Sequence[Input], fill: bool = Fals
 
     Raises:
         IRNotParsed: the IR is invalid.
-        NotRunnable: the function has arguments or results that a test cannot make or print, or
+        NotTestable: the function has arguments or results that a test cannot make or print, or
             the inputs are for another function.
     """
-    subject = read_subject(text, symbol)
-    free = [name for name in _NAMES if not any(each.startswith(name) for each in subject.symbols)]
+    tested = read_tested_function(text, symbol)
+    free = [name for name in _NAMES if not any(each.startswith(name) for each in tested.symbols)]
     if not free:
-        raise NotRunnable(f"no name for the test is free beside {_NAMES[-1]!r}")
-    return _TestWriter(subject, free[0], fill).write(inputs)
+        raise NotTestable(f"no name for the test is free beside {_NAMES[-1]!r}")
+    return _TestWriter(tested, free[0], fill).write(inputs)
 
 
 class _TestWriter:
     """Writes the functions of a test, whose names begin with that of the test."""
 
-    def __init__(self, subject: Subject, name: str, fill: bool) -> None:
-        self._subject = subject
+    def __init__(self, tested: TestedFunction, name: str, fill: bool) -> None:
+        self._tested = tested
         self._name = name
         self._fill = fill  # the stack
         # The name and the text of the function that prints a type.
@@ -203,7 +203,7 @@ class _TestWriter:
         calls = [f"  func.call @{entry}() : () -> ()" for entry in entries]
         everything = "\n".join([f"func.func @{self._name}() {{", *calls, "  return", "}"])
         if resets:
-            self._constants += [self._initial(each) for each in self._subject.globals]
+            self._constants += [self._initial(each) for each in self._tested.globals]
         pieces = [
             *self._constants,
             *(text for text, _ in written),
@@ -213,17 +213,17 @@ class _TestWriter:
         ]
         body = "\n\n".join(_indented(piece) for piece in pieces)
         return Test(
-            f"{self._subject.module}\n\n  // --- the test ---\n\n{body}\n}}\n",
+            f"{self._tested.module}\n\n  // --- the test ---\n\n{body}\n}}\n",
             self._name,
             entries,
             tuple(parts for _, parts in written),
-            len(inputs) > 1 and self._subject.has_other_state,
+            len(inputs) > 1 and self._tested.has_other_state,
         )
 
     def _input(self, at: int, input: Input, resets: bool) -> tuple[str, tuple[Part, ...]]:
-        inputs, results = self._subject.inputs, self._subject.results
+        inputs, results = self._tested.inputs, self._tested.results
         if len(inputs) != len(input.arguments):
-            raise NotRunnable(f"@{self._subject.symbol} takes {len(inputs)} arguments")
+            raise NotTestable(f"@{self._tested.symbol} takes {len(inputs)} arguments")
         lines = self._reset() if resets else []
         buffers = self._buffers(at, input, lines)
         given: list[str] = []
@@ -242,7 +242,7 @@ class _TestWriter:
         ]
         for place, buffer in buffers.items():
             parts.append(self._printed(f"memory {place}", f"%buffer{place}", buffer, lines))
-        for place, each in enumerate(self._subject.globals):
+        for place, each in enumerate(self._tested.globals):
             lines.append(f"%global{place} = memref.get_global {quoted(each.symbol)} : {each.type}")
             key = f"global {quoted(each.symbol)}"
             parts.append(self._printed(key, f"%global{place}", each.type, lines))
@@ -251,15 +251,15 @@ class _TestWriter:
         return "\n".join([head, *(f"  {line}" for line in lines), "  return", "}"]), tuple(parts)
 
     def _call(self, given: Sequence[str]) -> str:
-        subject = self._subject
-        types = ", ".join(map(str, subject.inputs))
-        made = ", ".join(map(str, subject.results))
-        if subject.dialect == "llvm" and len(subject.results) > 1:
-            raise NotRunnable(f"@{subject.symbol} of the llvm dialect has several results")
-        many = len(subject.results)
+        tested = self._tested
+        types = ", ".join(map(str, tested.inputs))
+        made = ", ".join(map(str, tested.results))
+        if tested.dialect == "llvm" and len(tested.results) > 1:
+            raise NotTestable(f"@{tested.symbol} of the llvm dialect has several results")
+        many = len(tested.results)
         name = {0: "", 1: "%result = "}.get(many, f"%result:{many} = ")
-        arrow = "()" if not many else made if subject.dialect == "llvm" else f"({made})"
-        call = f"{subject.dialect}.call {quoted(subject.symbol)}({', '.join(given)})"
+        arrow = "()" if not many else made if tested.dialect == "llvm" else f"({made})"
+        call = f"{tested.dialect}.call {quoted(tested.symbol)}({', '.join(given)})"
         return f"{name}{call} : ({types}) -> {arrow}"
 
     def _printed(self, key: str, value: str, type: Type, lines: list[str]) -> Part:
@@ -277,7 +277,7 @@ class _TestWriter:
         """Return the name of the function that prints a type; it is made if there is none.
 
         Raises:
-            NotRunnable: the type cannot be printed.
+            NotTestable: the type cannot be printed.
         """
         if type not in self._printers:
             taken = {taken for taken, _ in self._printers.values()}
@@ -295,7 +295,7 @@ class _TestWriter:
     def _buffers(self, at: int, input: Input, lines: list[str]) -> dict[int, ShapedType]:
         """Make the memory behind memrefs; return the types of ``%buffer0`` and so on."""
         made: dict[int, ShapedType] = {}
-        for argument, type in zip(input.arguments, self._subject.inputs, strict=True):
+        for argument, type in zip(input.arguments, self._tested.inputs, strict=True):
             if not isinstance(argument, View) or argument.buffer in made:
                 continue
             element = element_of(type)
@@ -318,16 +318,16 @@ class _TestWriter:
         return made
 
     def _initial(self, each: MutableGlobal) -> str:
-        at = self._subject.globals.index(each)
+        at = self._tested.globals.index(each)
         name = f"@{self._name}_global{at}"
         return f'memref.global "private" constant {name} : {each.type} = {each.initial}'
 
     def _reset(self) -> list[str]:
         """Return lines that set globals back, as an earlier input may have changed them."""
         lines: list[str] = []
-        if self._subject.has_other_state:
+        if self._tested.has_other_state:
             return lines
-        for at, each in enumerate(self._subject.globals):
+        for at, each in enumerate(self._tested.globals):
             text = each.type
             source = f"memref.get_global @{self._name}_global{at}"
             lines.append(f"%reset{at} = {source} : {text}")
@@ -395,7 +395,7 @@ def _argument(
             return _view(name, argument, type, buffers[argument.buffer])
         case Array(shape, values) if isinstance(type, ShapedType) and type.kind != "memref":
             if len(shape) != len(type.shape):
-                raise NotRunnable(f"an array of shape {shape} is no {type}")
+                raise NotTestable(f"an array of shape {shape} is no {type}")
             fixed = shaped(type.kind, shape, element)
             lines = [f"{name} = arith.constant {dense(shape, values, element)} : {fixed}"]
             if fixed == str(type):
@@ -407,14 +407,14 @@ def _argument(
             typed = "" if written in {"true", "false"} else f" : {type}"
             return [f"{name} = arith.constant {written}{typed}"], name
         case _:
-            raise NotRunnable(f"{argument!r} is no {type}")
+            raise NotTestable(f"{argument!r} is no {type}")
 
 
 def _view(name: str, view: View, type: ShapedType, buffer: ShapedType) -> tuple[list[str], str]:
     """Return the lines that make a memref from a buffer, by as few casts as it takes."""
     element = element_of(type)
     if len(view.sizes) != len(type.shape):
-        raise NotRunnable(f"a view of sizes {view.sizes} is no {type}")
+        raise NotTestable(f"a view of sizes {view.sizes} is no {type}")
     lines: list[str] = []
     source, have = f"%buffer{view.buffer}", buffer.text
     if buffer.shape != view.sizes or not _is_whole(view, prod(view.sizes)):
@@ -497,7 +497,7 @@ def _elements(kind: ShapedType, element: IntegerType | FloatType) -> list[str]:
     """Return lines that print the sizes, then the elements of a tensor or a memref."""
     load = {"tensor": "tensor.extract", "memref": "memref.load"}.get(kind.kind)
     if load is None:
-        raise NotRunnable(f"a test cannot print values of type {kind}")
+        raise NotTestable(f"a test cannot print values of type {kind}")
     rank = len(kind.shape)
     lines: list[str] = []
     if rank:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from actiondbg.errors import IRNotParsed
-from actiondbg.validation.agreement import Run
+from actiondbg.validation.agreement import FunctionRun
 from actiondbg.validation.domain import POISON, NotInterpreted
 from actiondbg.validation.execution.harness import Element, Test, as_bits, bits_in, make_test
 from actiondbg.validation.execution.lowerings import (
@@ -23,15 +23,20 @@ from actiondbg.validation.execution.lowerings import (
     PLAIN,
     Lowering,
 )
-from actiondbg.validation.execution.runner import Executed, NotLowered, Printed, Runner
-from actiondbg.validation.execution.subject import NotRunnable, Subject, quoted, read_subject
+from actiondbg.validation.execution.runner import ExecutedCall, NotLowered, PrintedPart, Runner
+from actiondbg.validation.execution.tested_function import (
+    NotTestable,
+    TestedFunction,
+    quoted,
+    read_tested_function,
+)
 from actiondbg.validation.floats import from_bits
 from actiondbg.validation.inputs import Array, Input, Number, View
 from actiondbg.validation.machine import Elements, MemRef, RuntimeValue, indices_at
 from actiondbg.validation.strictness import Strictness
 from actiondbg.validation.types import FloatType, IntegerType, ShapedType, Type, signed
 
-Verdict = Literal["confirmed", "differs", "same", "not run"]
+ConfirmationKind = Literal["confirmed", "differs", "same", "not run"]
 
 # Bits of values by what they are, ``result 0``; None for poison.
 Expected = Mapping[str, Sequence[int | None]]
@@ -46,11 +51,11 @@ class Confirmation:
     # ``confirmed``: the runs differ, and each does what the interpreter said; ``differs``: the runs
     # differ, but one does something else than the interpreter said; ``same``: no difference shows;
     # ``not run``: there were no runs.
-    verdict: Verdict
+    verdict: ConfirmationKind
     reason: str
     lowering: Lowering | None = None  # of these runs
-    before: Executed | None = None  # what the function did before the action
-    after: Executed | None = None
+    before: ExecutedCall | None = None  # what the function did before the action
+    after: ExecutedCall | None = None
     tests: tuple[Test, Test] | None = None
 
 
@@ -60,8 +65,8 @@ def confirm(
     after: str,
     symbol: str,
     input: Input,
-    source: Run,
-    target: Run | None,
+    source: FunctionRun,
+    target: FunctionRun | None,
 ) -> Confirmation:
     """Run a function as it was before an action, and as it is after it.
 
@@ -80,7 +85,7 @@ def confirm(
     try:
         tests = make_test(before, symbol, [input]), make_test(after, symbol, [input])
         lowerings = available(LOWERINGS, runner)
-    except (NotLowered, NotRunnable, NotInterpreted, IRNotParsed) as error:
+    except (NotLowered, NotTestable, NotInterpreted, IRNotParsed) as error:
         return Confirmation("not run", str(error))
     said = expected(source), expected(target) if target is not None else None
     best: Confirmation | None = None
@@ -94,7 +99,7 @@ def confirm(
     return best
 
 
-_RANK: dict[Verdict, int] = {"confirmed": 0, "differs": 1, "same": 2, "not run": 3}
+_RANK: dict[ConfirmationKind, int] = {"confirmed": 0, "differs": 1, "same": 2, "not run": 3}
 
 
 def available(lowerings: Sequence[Lowering], runner: Runner) -> list[Lowering]:
@@ -116,7 +121,7 @@ def _run(
     except NotLowered as error:
         return Confirmation("not run", str(error), lowering)
 
-    def result(verdict: Verdict, reason: str) -> Confirmation:
+    def result(verdict: ConfirmationKind, reason: str) -> Confirmation:
         return Confirmation(verdict, reason, lowering, before, after, tests)
 
     if before.failure:
@@ -134,7 +139,7 @@ def _run(
     return result("confirmed", f"{where} differs, by {lowering.name}")
 
 
-def _unlike(executed: Executed, said: Expected, where: Expected | None = None) -> str | None:
+def _unlike(executed: ExecutedCall, said: Expected, where: Expected | None = None) -> str | None:
     """Return a place at which a run does not do what the interpreter says.
 
     Only the places are compared that are not poison in ``where``, if that is given.
@@ -154,7 +159,7 @@ def _unlike(executed: Executed, said: Expected, where: Expected | None = None) -
 
 
 def _difference(
-    before: Executed, after: Executed, source: Expected, target: Expected | None
+    before: ExecutedCall, after: ExecutedCall, source: Expected, target: Expected | None
 ) -> str | None:
     """Return a place that is not poison before, and differs after."""
     if before.text != after.text:
@@ -191,7 +196,7 @@ def epsilon(type: FloatType) -> float:
     return from_bits(one + 1, type) - from_bits(one, type)
 
 
-def place(part: Printed, at: int) -> str:
+def place(part: PrintedPart, at: int) -> str:
     """Return the name of an element: ``result 0[1, 2]``."""
     return f"{part.key}{indices_at(at, part.shape)}" if part.shape else part.key
 
@@ -199,7 +204,7 @@ def place(part: Printed, at: int) -> str:
 # --- what the interpreter says ---
 
 
-def expected(run: Run) -> Expected:
+def expected(run: FunctionRun) -> Expected:
     """Return what an interpreter's run did, by the keys of a test."""
     said: dict[str, Sequence[int | None]] = {}
     for at, value in enumerate(run.outcome.results):
@@ -237,7 +242,7 @@ def _bits(value: RuntimeValue, element: object) -> Iterator[int | None]:
 # --- what a person reads ---
 
 
-def summary(executed: Executed) -> list[str]:
+def summary(executed: ExecutedCall) -> list[str]:
     """Return lines that say what a run did, as a test prints it, with floats as numbers, too."""
     if executed.failure:
         return [f"the function {executed.failure}"]
@@ -256,7 +261,9 @@ def summary(executed: Executed) -> list[str]:
 _MOST_SHOWN = 16
 
 
-def annotated(test: Test, title: str, commands: str, due: Executed, got: Executed | None) -> str:
+def annotated(
+    test: Test, title: str, commands: str, due: ExecutedCall, got: ExecutedCall | None
+) -> str:
     """Return the text of a test for a person, with a comment on top.
 
     It has a title, the commands that run the test, and what is due; what it got, if that differs.
@@ -309,8 +316,8 @@ class Differs:
     """The function does something else."""
 
     input: Input
-    before: Executed  # what it did before
-    after: Executed
+    before: ExecutedCall  # what it did before
+    after: ExecutedCall
     where: str  # the first place that differs, with both values
     tests: tuple[Test, Test]  # the tests of this input, before and after
 
@@ -356,7 +363,7 @@ def judge_by_running(
         return different or NotRun(
             f"{suspect} is part of the lowering, too, by which both do the same"
         )
-    except (NotRunnable, NotLowered, NotInterpreted, IRNotParsed) as error:
+    except (NotTestable, NotLowered, NotInterpreted, IRNotParsed) as error:
         return NotRun(str(error))
 
 
@@ -372,8 +379,8 @@ class _Comparison:
         self._symbol = symbol
         self._strictness = strictness
         self._is_checked = True
-        self._subject = read_subject(before, symbol)
-        types = (*self._subject.inputs, *self._subject.results)
+        self._tested = read_tested_function(before, symbol)
+        types = (*self._tested.inputs, *self._tested.results)
         self._elements = max((_elements(each) for each in types), default=1)
 
     def judge(self, inputs: list[Input]) -> Same | Differs | NotRun:
@@ -422,7 +429,7 @@ class _Comparison:
 
     def _twice(
         self, text: str, inputs: list[Input], lowering: Lowering = PLAIN
-    ) -> list[tuple[Executed, Executed]]:
+    ) -> list[tuple[ExecutedCall, ExecutedCall]]:
         test = make_test(text, self._symbol, inputs, fill=True)
         lowered = self._runner.lower(test, lowering)
         one, two = (
@@ -431,10 +438,15 @@ class _Comparison:
         return list(zip(one, two, strict=True))
 
     def _found(
-        self, input: Input, before: Executed, after: Executed, where: str, by: Lowering = PLAIN
+        self,
+        input: Input,
+        before: ExecutedCall,
+        after: ExecutedCall,
+        where: str,
+        by: Lowering = PLAIN,
     ) -> Differs | NotRun:
         """Doubt a difference: the program may be open, or the lowering at fault."""
-        doubt = _doubt(self._subject)
+        doubt = _doubt(self._tested)
         if not self._is_checked:
             doubt = doubt or "accesses of memory that cannot be checked"
         if doubt:
@@ -480,7 +492,7 @@ class _Comparison:
         return _Scale(max(*counts, self._elements), largest)
 
     def _difference(
-        self, before: tuple[Executed, Executed], after: Executed, scale: _Scale
+        self, before: tuple[ExecutedCall, ExecutedCall], after: ExecutedCall, scale: _Scale
     ) -> str | None:
         if after.failure:
             return f"the function as it is after {after.failure}"
@@ -499,7 +511,9 @@ class _Comparison:
                 return where
         return None
 
-    def _part(self, left: Printed, again: Printed, right: Printed, scale: _Scale) -> str | None:
+    def _part(
+        self, left: PrintedPart, again: PrintedPart, right: PrintedPart, scale: _Scale
+    ) -> str | None:
         if left.bits == right.bits:
             return None
         check = _Check(left, scale, self._strictness)
@@ -522,7 +536,7 @@ class _Scale:
 class _Check:
     """Compares elements of a part, with a tolerance that the count of operations gives."""
 
-    def __init__(self, part: Printed, scale: _Scale, strictness: Strictness) -> None:
+    def __init__(self, part: PrintedPart, scale: _Scale, strictness: Strictness) -> None:
         self._type: Element = part.type
         self._strictness = strictness
         self._modest = False
@@ -562,11 +576,11 @@ def _lowers(suspect: str) -> bool:
     )
 
 
-def _doubt(subject: Subject) -> str | None:
+def _doubt(tested: TestedFunction) -> str | None:
     """Return what may have no defined behaviour in a function, where no run shows that."""
-    text = subject.module
+    text = tested.module
     doubts = [_POISON.search(text), _INDIRECT.search(text)]
-    if "index_cast" in text or any(map(_is_control, subject.inputs)):
+    if "index_cast" in text or any(map(_is_control, tested.inputs)):
         doubts.append(_UNCHECKED.search(text))
     return next((each[0].strip() for each in doubts if each), None)
 

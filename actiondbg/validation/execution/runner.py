@@ -27,7 +27,7 @@ _MEMORY = 8192  # MiB of addresses
 
 
 @dataclass(frozen=True, slots=True)
-class Printed:
+class PrintedPart:
     """Values that a test printed."""
 
     key: str  # what they are: ``result 0``, ``memory 1``, ``global @cell``
@@ -41,18 +41,18 @@ class Printed:
 
 
 @dataclass(frozen=True, slots=True)
-class Executed:
+class ExecutedCall:
     """What a call of a function did."""
 
     # Results, the memory of arguments, and globals, as they were after the call; empty if it did
     # not return.
-    parts: tuple[Printed, ...]
+    parts: tuple[PrintedPart, ...]
     text: str = ""  # what the function itself printed
     # How the process ended, if it did not end well: ``died of SIGFPE``, ``did not end in 10 s``;
     # else empty.
     failure: str = ""
 
-    def part(self, key: str) -> Printed:
+    def part(self, key: str) -> PrintedPart:
         """Return the values of a key."""
         return next(each for each in self.parts if each.key == key)
 
@@ -71,7 +71,7 @@ class Runner:
 
     def run(
         self, test: Test, lowering: Lowering = PLAIN, environment: dict[str, str] | None = None
-    ) -> list[Executed]:
+    ) -> list[ExecutedCall]:
         """Lower a test and execute it; return what it did for each input.
 
         Raises:
@@ -130,7 +130,7 @@ class Runner:
         test: Test,
         lowering: Lowering = PLAIN,
         environment: dict[str, str] | None = None,
-    ) -> list[Executed]:
+    ) -> list[ExecutedCall]:
         """Execute a lowered test; return what it did for each input.
 
         Inputs run in one process. If it dies, each runs in a process of its own.
@@ -153,7 +153,7 @@ class Runner:
 
     def _process(
         self, lowered: Path, test: Test, entry: str, lowering: Lowering, environment: dict[str, str]
-    ) -> list[Executed]:
+    ) -> list[ExecutedCall]:
         words = self._execution_command(entry, lowering, str(lowered))
         done = self._run(words, environment)
         if done.in_compiler:
@@ -161,10 +161,10 @@ class Runner:
         if done.in_compiler or (done.status or 0) > 0:
             raise NotLowered(f"the lowered program cannot be run: {self._reason(done)}")
         if done.status != 0:
-            return [Executed((), failure=self._ending(done))] * len(test.entries)
+            return [ExecutedCall((), failure=self._ending(done))] * len(test.entries)
         size = done.output.stat().st_size
         if size > _MOST_TEXT:
-            return [Executed((), failure=f"printed {size:,} bytes")] * len(test.entries)
+            return [ExecutedCall((), failure=f"printed {size:,} bytes")] * len(test.entries)
         text = done.output.read_text(encoding="utf-8", errors="replace")
         return [
             parse_printed(text, test.entry, number, parts)
@@ -208,22 +208,22 @@ class NotLowered(ActiondbgError):
     """A test cannot be lowered to the LLVM dialect, or there is no tool for it."""
 
 
-def parse_printed(text: str, name: str, number: int, parts: Sequence[Part]) -> Executed:
+def parse_printed(text: str, name: str, number: int, parts: Sequence[Part]) -> ExecutedCall:
     """Read what a test of a name printed for an input, counted from 1."""
     begin, end = f"\n[{name}] input {number}\n", f"\n[{name}] end {number}\n"
     inner = text.partition(begin)[2]
     if not inner or end not in inner:
-        return Executed((), failure="printed something else than a test does")
+        return ExecutedCall((), failure="printed something else than a test does")
     inner = inner.partition(end)[0]
     printed, _, after = inner.partition(f"\n[{name}] returned\n")
     found: dict[str, str] = {}
     for section in after.split(f"[{name}] ")[1:]:
         key, _, values = section.partition(": ")
         found[key] = values
-    return Executed(tuple(_values(part, found[part.key]) for part in parts), printed)
+    return ExecutedCall(tuple(_values(part, found[part.key]) for part in parts), printed)
 
 
-def _values(part: Part, text: str) -> Printed:
+def _values(part: Part, text: str) -> PrintedPart:
     shape = part.shape
     if shape is None:
         sizes, _, text = text.partition("elements: ")
@@ -231,4 +231,4 @@ def _values(part: Part, text: str) -> Printed:
     bits = [int(word) for word in _INTEGER.findall(text)]
     mask = (1 << bits_in(part.type)) - 1
     assert len(bits) == prod(shape), part
-    return Printed(part.key, part.type, shape, tuple(each & mask for each in bits))
+    return PrintedPart(part.key, part.type, shape, tuple(each & mask for each in bits))

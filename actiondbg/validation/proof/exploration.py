@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
-from actiondbg.validation.proof.solver import Answer, Solver
+from actiondbg.validation.proof.solver import Solver, SolverAnswer
 from actiondbg.validation.proof.terms import Term, Terms
 from actiondbg.validation.types import INDEX_WIDTH, signed
 
@@ -17,7 +17,7 @@ _FIRST_DEPTH = 8  # choices on a path, before others are followed that have fewe
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ProofLimits:
     """How much a proof may take."""
 
     seconds: float = 20  # altogether
@@ -51,7 +51,7 @@ class Explorer:
 
     terms: Terms
     _solver: Solver
-    limits: Limits
+    limits: ProofLimits
     conditions: list[Term] = field(default_factory=list[Term])  # of the path that is followed
     paths: int = 0  # how many were followed to their end
     # The limits that were reached, in words.
@@ -64,8 +64,8 @@ class Explorer:
     )
     _pushed: int = 0
     _known_possible: bool = True
-    _answers: dict[tuple[frozenset[Term], Term], Answer] = field(
-        default_factory=dict[tuple[frozenset[Term], Term], Answer]
+    _answers: dict[tuple[frozenset[Term], Term], SolverAnswer] = field(
+        default_factory=dict[tuple[frozenset[Term], Term], SolverAnswer]
     )
 
     def __post_init__(self) -> None:
@@ -131,7 +131,7 @@ class Explorer:
         if condition.value != 1:
             self.conditions.append(condition)
 
-    def ask(self, conditions: Sequence[Term], wanted: Sequence[Term] = ()) -> Answer:
+    def ask(self, conditions: Sequence[Term], wanted: Sequence[Term] = ()) -> SolverAnswer:
         """Return whether conditions can hold on this path.
 
         Raises:

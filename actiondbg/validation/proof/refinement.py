@@ -13,15 +13,20 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from actiondbg.validation.agreement import Run, places_of
+from actiondbg.validation.agreement import FunctionRun, places_of
 from actiondbg.validation.domain import NotInterpreted, OutOfBudget, UndefinedBehaviour
 from actiondbg.validation.floats import from_bits
 from actiondbg.validation.inputs import Argument, Array, Input, Number, View, element, materialize
 from actiondbg.validation.interpreter import run_function
 from actiondbg.validation.machine import Buffer, Elements, MemRef, RuntimeValue, extent
 from actiondbg.validation.program import Function, Module, is_mutable
-from actiondbg.validation.proof.exploration import Explorer, Limits, PathLeft, TimeOver
-from actiondbg.validation.proof.operation import Undecided, UndefinedTarget, Value, sort_of
+from actiondbg.validation.proof.exploration import Explorer, PathLeft, ProofLimits, TimeOver
+from actiondbg.validation.proof.operation_on_terms import (
+    ScalarTerm,
+    Undecided,
+    UndefinedTarget,
+    sort_of,
+)
 from actiondbg.validation.proof.solver import Solver, SolverFailed
 from actiondbg.validation.proof.symbolic import Symbolic
 from actiondbg.validation.proof.terms import Term, Terms, have
@@ -102,27 +107,27 @@ class SymbolicArguments:
                 arguments.append(view)
         return Input(tuple(arguments), tuple(buffers))
 
-    def _leaf(self, type: IntegerType | FloatType) -> Value:
+    def _leaf(self, type: IntegerType | FloatType) -> ScalarTerm:
         name = f"argument {len(self.leaves)}"
         if type == INDEX and self.index_bits < INDEX_WIDTH:
             small = unknown_value(self.terms, name, IntegerType(self.index_bits))
             wide = self.terms.extend(small.term, INDEX_WIDTH, is_signed=True)
-            value = Value(wide, small.poison)
+            value = ScalarTerm(wide, small.poison)
         else:
             value = unknown_value(self.terms, name, type)
         bits = value.term.args[0] if value.term.op == "fp.from_bits" else value.term
         self.leaves.append(bits)
         if not self.may_be_poison:
             return value
-        return Value(value.term, self.terms.var(f"{name} is poison", "Bool"))
+        return ScalarTerm(value.term, self.terms.var(f"{name} is poison", "Bool"))
 
 
-def unknown_value(terms: Terms, name: str, type: Type) -> Value:
+def unknown_value(terms: Terms, name: str, type: Type) -> ScalarTerm:
     """Return an unknown scalar of a name, which is not poison."""
     sort = sort_of(type)
     if isinstance(sort, tuple):
-        return Value(terms.from_bits(terms.var(name, sum(sort)), sort), terms.false)
-    return Value(terms.var(name, sort), terms.false)
+        return ScalarTerm(terms.from_bits(terms.var(name, sum(sort)), sort), terms.false)
+    return ScalarTerm(terms.var(name, sort), terms.false)
 
 
 def unknown_globals(terms: Terms, module: Module, limit: int) -> dict[str, Buffer]:
@@ -196,7 +201,7 @@ _MOST_ELEMENTS = 4096  # of all arguments
 # Signs of zero that are open, for each of which the source has two ways.
 _MOST_CHOICES = 4
 
-Verdict = Proved | Refuted | NotProved
+ProofResult = Proved | Refuted | NotProved
 
 
 class _Found(Exception):
@@ -205,7 +210,9 @@ class _Found(Exception):
         self.verdict = verdict
 
 
-def prove(before: Module, after: Module, symbol: str, limits: Limits | None = None) -> Verdict:
+def prove(
+    before: Module, after: Module, symbol: str, limits: ProofLimits | None = None
+) -> ProofResult:
     """Decide whether a function after an action refines what it was before.
 
     No two arguments share memory. None is poison, unless the limits allow it.
@@ -213,7 +220,7 @@ def prove(before: Module, after: Module, symbol: str, limits: Limits | None = No
     Raises:
         SolverMissing: the solver is not installed.
     """
-    limits = limits or Limits()
+    limits = limits or ProofLimits()
     source, target = before.functions.get(symbol), after.functions.get(symbol)
     if source is None or target is None or source.body is None or target.body is None:
         return NotProved(f"@{symbol} has no body before and after")
@@ -227,7 +234,7 @@ def prove(before: Module, after: Module, symbol: str, limits: Limits | None = No
     return found
 
 
-def _verdict(proof: _Proof, *, has_choices: bool = False) -> Verdict:
+def _verdict(proof: _Proof, *, has_choices: bool = False) -> ProofResult:
     try:
         return proof.verdict(has_choices=has_choices)
     except _Found as found:
@@ -251,7 +258,7 @@ class _Proof:
     _before: Module
     _after: Module
     _function: Function
-    limits: Limits
+    limits: ProofLimits
     open_signs: int = 0  # how many signs of zero are open in the source, at most on a path
 
     def __post_init__(self) -> None:
@@ -259,7 +266,7 @@ class _Proof:
         self._solver = Solver(self.limits.query_seconds)
         self._explorer = Explorer(self._terms, self._solver, self.limits)
 
-    def verdict(self, *, has_choices: bool) -> Verdict:
+    def verdict(self, *, has_choices: bool) -> ProofResult:
         """Follow all paths, for each choice of dynamic sizes.
 
         With choices, the source chooses each sign of zero that is open.
@@ -296,17 +303,17 @@ class _Proof:
         try:
             target = self._run(self._after, domain, arguments)
         except UndefinedTarget as found:
-            self._report(domain, arguments, Difference(found.why, found.condition))
+            self._report(domain, arguments, TermDifference(found.why, found.condition))
             raise Undecided(found.why) from None
         if target is None:
-            self._report(domain, arguments, Difference(self._undefined, self._terms.true))
+            self._report(domain, arguments, TermDifference(self._undefined, self._terms.true))
             raise PathLeft
         found = differences(self._terms, source, target)
         for difference in self._best(domain, found) if domain.choices else found:
             self._report(domain, arguments, difference)
         self._compared += 1
 
-    def _best(self, domain: Symbolic, found: Iterable[Difference]) -> list[Difference]:
+    def _best(self, domain: Symbolic, found: Iterable[TermDifference]) -> list[TermDifference]:
         """Return the difference that is left with the best choices of the source."""
         terms, choices = self._terms, domain.choices
         if len(choices) > _MOST_CHOICES or have(self._explorer.conditions, choices.__contains__):
@@ -316,9 +323,11 @@ class _Proof:
         substituted = (
             terms.substituted(condition, dict(zip(choices, way, strict=True))) for way in ways
         )
-        return [Difference("some result", terms.and_(*substituted))]
+        return [TermDifference("some result", terms.and_(*substituted))]
 
-    def _run(self, module: Module, domain: Symbolic, arguments: SymbolicArguments) -> Run | None:
+    def _run(
+        self, module: Module, domain: Symbolic, arguments: SymbolicArguments
+    ) -> FunctionRun | None:
         """Run a function; None if it has no defined behaviour."""
         made, memory = arguments.make()
         memories = unknown_globals(self._terms, module, _MOST_ELEMENTS)
@@ -333,10 +342,10 @@ class _Proof:
         except OutOfBudget as error:
             self._explorer.bounds[f"runs of {self.limits.steps:,} steps ({error})"] = None
             raise PathLeft from None
-        return Run(outcome, memory, self._function.results)
+        return FunctionRun(outcome, memory, self._function.results)
 
     def _report(
-        self, domain: Symbolic, arguments: SymbolicArguments, difference: Difference
+        self, domain: Symbolic, arguments: SymbolicArguments, difference: TermDifference
     ) -> None:
         """Do nothing if there is no such difference on this path.
 
@@ -369,14 +378,14 @@ def _is_dynamic(types: Sequence[object]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class TermDifference:
     """A scalar, or a whole, that may differ."""
 
     where: str
     condition: Term
 
 
-def differences(terms: Terms, source: Run, target: Run) -> Iterator[Difference]:
+def differences(terms: Terms, source: FunctionRun, target: FunctionRun) -> Iterator[TermDifference]:
     """Yield what may differ; what is the same in each case is left out.
 
     Raises:
@@ -387,13 +396,13 @@ def differences(terms: Terms, source: Run, target: Run) -> Iterator[Difference]:
 
 
 class _Comparison:
-    def __init__(self, terms: Terms, source: Run, target: Run) -> None:
+    def __init__(self, terms: Terms, source: FunctionRun, target: FunctionRun) -> None:
         self._terms = terms
         self._source = source
         self._target = target
         self._places = [places_of(source, 0), places_of(target, 0)]
 
-    def all(self) -> Iterator[Difference]:
+    def all(self) -> Iterator[TermDifference]:
         before, after = self._source.outcome, self._target.outcome
         if before.is_aborted != after.is_aborted:
             yield self._certain("whether the program ends itself")
@@ -411,10 +420,10 @@ class _Comparison:
             where = f"global @{symbol}"
             yield from self._buffers(where, before.globals[symbol], after.globals[symbol])
 
-    def _certain(self, where: str) -> Difference:
-        return Difference(where, self._terms.true)
+    def _certain(self, where: str) -> TermDifference:
+        return TermDifference(where, self._terms.true)
 
-    def _events(self) -> Iterator[Difference]:
+    def _events(self) -> Iterator[TermDifference]:
         before, after = self._source.outcome.events, self._target.outcome.events
         kinds = [[(each.kind, len(each.operands)) for each in events] for events in (before, after)]
         if kinds[0] != kinds[1]:
@@ -424,8 +433,10 @@ class _Comparison:
             for one, other in zip(left.operands, right.operands, strict=True):
                 yield from self._values(f"event {at}, {left.kind}", one, other)
 
-    def _values(self, where: str, left: RuntimeValue, right: RuntimeValue) -> Iterator[Difference]:
-        if isinstance(left, Value) and isinstance(right, Value):
+    def _values(
+        self, where: str, left: RuntimeValue, right: RuntimeValue
+    ) -> Iterator[TermDifference]:
+        if isinstance(left, ScalarTerm) and isinstance(right, ScalarTerm):
             yield self._scalars(where, left, right)
         elif isinstance(left, Elements) and isinstance(right, Elements):
             if left.shape != right.shape:
@@ -440,14 +451,14 @@ class _Comparison:
         elif left != right:
             raise NotInterpreted(f"proof with a value such as {where}")
 
-    def _scalars(self, where: str, left: Value, right: Value) -> Difference:
+    def _scalars(self, where: str, left: ScalarTerm, right: ScalarTerm) -> TermDifference:
         terms = self._terms
         differs = terms.or_(right.poison, terms.not_(terms.eq(left.term, right.term)))
-        return Difference(where, terms.and_(terms.not_(left.poison), differs))
+        return TermDifference(where, terms.and_(terms.not_(left.poison), differs))
 
     def _items(
         self, where: str, left: Sequence[RuntimeValue], right: Sequence[RuntimeValue]
-    ) -> Iterator[Difference]:
+    ) -> Iterator[TermDifference]:
         if len(left) != len(right):
             yield self._certain(f"the length of {where}")
             return
@@ -456,7 +467,7 @@ class _Comparison:
 
     def _buffers(
         self, where: str, left: Buffer | None, right: Buffer | None
-    ) -> Iterator[Difference]:
+    ) -> Iterator[TermDifference]:
         assert left is not None
         assert right is not None
         if left.is_alive != right.is_alive:
@@ -464,7 +475,7 @@ class _Comparison:
         elif left.is_alive:
             yield from self._items(where, left.items, right.items)
 
-    def _views(self, where: str, left: MemRef, right: MemRef) -> Iterator[Difference]:
+    def _views(self, where: str, left: MemRef, right: MemRef) -> Iterator[TermDifference]:
         if left.sizes != right.sizes:
             yield self._certain(f"the sizes of {where}")
             return

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from actiondbg.validation.domain import NotInterpreted, fast_math, is_set, overflow_flags, predicate
-from actiondbg.validation.proof.operation import (
+from actiondbg.validation.proof.operation_on_terms import (
     Computed,
-    Function,
-    ScalarOperation,
+    OperationOnTerms,
+    TermFunction,
     format_of,
     is_opaque,
     sort_of,
@@ -19,8 +19,8 @@ from actiondbg.validation.proof.terms import Term, Terms
 from actiondbg.validation.types import FloatType, IntegerType
 
 
-def _wrapping(name: str) -> Function:
-    def apply(operation: ScalarOperation, left: Term, right: Term) -> Computed:
+def _wrapping(name: str) -> TermFunction:
+    def apply(operation: OperationOnTerms, left: Term, right: Term) -> Computed:
         terms = operation.terms
         flags = overflow_flags(operation.attributes)
         overflows = [
@@ -33,21 +33,21 @@ def _wrapping(name: str) -> Function:
     return apply
 
 
-def _operation(name: str) -> Function:
-    def apply(operation: ScalarOperation, left: Term, right: Term) -> Computed:
+def _operation(name: str) -> TermFunction:
+    def apply(operation: OperationOnTerms, left: Term, right: Term) -> Computed:
         return Computed((operation.terms.op(name, left, right),))
 
     return apply
 
 
-def _add_extended(operation: ScalarOperation, left: Term, right: Term) -> Computed:
+def _add_extended(operation: OperationOnTerms, left: Term, right: Term) -> Computed:
     terms = operation.terms
     overflow = terms.bit(terms.op("bvuaddo", left, right))
     return Computed((terms.op("bvadd", left, right), overflow))
 
 
-def _multiply_extended(*, is_signed: bool) -> Function:
-    def apply(operation: ScalarOperation, left: Term, right: Term) -> Computed:
+def _multiply_extended(*, is_signed: bool) -> TermFunction:
+    def apply(operation: OperationOnTerms, left: Term, right: Term) -> Computed:
         terms = operation.terms
         width = left.width
         wide = [terms.extend(each, 2 * width, is_signed=is_signed) for each in (left, right)]
@@ -61,15 +61,15 @@ def _multiply_extended(*, is_signed: bool) -> Function:
 # --- division ---
 
 
-def _is_zero(operation: ScalarOperation, term: Term) -> Term:
+def _is_zero(operation: OperationOnTerms, term: Term) -> Term:
     return operation.terms.eq(term, operation.terms.bv(0, term.width))
 
 
-def _check_divisor(operation: ScalarOperation, right: Term) -> None:
+def _check_divisor(operation: OperationOnTerms, right: Term) -> None:
     operation.undefined_by(1, _is_zero(operation, right), "by zero")
 
 
-def _check_overflow(operation: ScalarOperation, left: Term, right: Term) -> None:
+def _check_overflow(operation: OperationOnTerms, left: Term, right: Term) -> None:
     """Say that the smallest number must not be divided by -1, nor poison, which may be any."""
     terms = operation.terms
     smallest = terms.eq(left, terms.bv(1 << (left.width - 1), left.width))
@@ -79,7 +79,7 @@ def _check_overflow(operation: ScalarOperation, left: Term, right: Term) -> None
     operation.around.undefined(condition, f"{operation.full_name} overflows")
 
 
-def _unsigned_division(operation: ScalarOperation, left: Term, right: Term) -> Computed:
+def _unsigned_division(operation: OperationOnTerms, left: Term, right: Term) -> Computed:
     terms = operation.terms
     _check_divisor(operation, right)
     quotient = terms.op("bvudiv", left, right)
@@ -92,7 +92,7 @@ def _unsigned_division(operation: ScalarOperation, left: Term, right: Term) -> C
     return Computed((terms.ite(has_rest, more, quotient),))
 
 
-def _signed_division(operation: ScalarOperation, left: Term, right: Term) -> Computed:
+def _signed_division(operation: OperationOnTerms, left: Term, right: Term) -> Computed:
     terms = operation.terms
     name = operation.name
     _check_divisor(operation, right)
@@ -111,12 +111,12 @@ def _signed_division(operation: ScalarOperation, left: Term, right: Term) -> Com
     return Computed((terms.ite(rounds, terms.op("bvadd", quotient, step), quotient),))
 
 
-def _unsigned_remainder(operation: ScalarOperation, left: Term, right: Term) -> Computed:
+def _unsigned_remainder(operation: OperationOnTerms, left: Term, right: Term) -> Computed:
     _check_divisor(operation, right)
     return Computed((operation.terms.op("bvurem", left, right),))
 
 
-def _signed_remainder(operation: ScalarOperation, left: Term, right: Term) -> Computed:
+def _signed_remainder(operation: OperationOnTerms, left: Term, right: Term) -> Computed:
     terms = operation.terms
     _check_divisor(operation, right)
     # The documentation of arith leaves open whether an overflow is undefined; its lowering to LLVM
@@ -129,7 +129,7 @@ def _signed_remainder(operation: ScalarOperation, left: Term, right: Term) -> Co
 # --- bits ---
 
 
-def _or(operation: ScalarOperation, left: Term, right: Term) -> Computed:
+def _or(operation: OperationOnTerms, left: Term, right: Term) -> Computed:
     terms = operation.terms
     poison = None
     if is_set(operation.attributes, "disjoint"):
@@ -137,7 +137,7 @@ def _or(operation: ScalarOperation, left: Term, right: Term) -> Computed:
     return Computed((terms.op("bvor", left, right),), poison)
 
 
-def _too_far(operation: ScalarOperation, value: Term, amount: Term) -> Term:
+def _too_far(operation: OperationOnTerms, value: Term, amount: Term) -> Term:
     """Return where a shift is by the width or more."""
     terms = operation.terms
     width = value.width
@@ -146,7 +146,7 @@ def _too_far(operation: ScalarOperation, value: Term, amount: Term) -> Term:
     return terms.not_(terms.op("bvult", amount, terms.bv(width, width)))
 
 
-def _shift_left(operation: ScalarOperation, value: Term, amount: Term) -> Computed:
+def _shift_left(operation: OperationOnTerms, value: Term, amount: Term) -> Computed:
     terms = operation.terms
     shifted = terms.op("bvshl", value, amount)
     poison = [_too_far(operation, value, amount)]
@@ -157,8 +157,8 @@ def _shift_left(operation: ScalarOperation, value: Term, amount: Term) -> Comput
     return Computed((shifted,), terms.or_(*poison))
 
 
-def _shift_right(name: str) -> Function:
-    def apply(operation: ScalarOperation, value: Term, amount: Term) -> Computed:
+def _shift_right(name: str) -> TermFunction:
+    def apply(operation: OperationOnTerms, value: Term, amount: Term) -> Computed:
         terms = operation.terms
         shifted = terms.op(name, value, amount)
         poison = [_too_far(operation, value, amount)]
@@ -169,8 +169,8 @@ def _shift_right(name: str) -> Function:
     return apply
 
 
-def _larger(comparison: str, *, is_max: bool) -> Function:
-    def apply(operation: ScalarOperation, left: Term, right: Term) -> Computed:
+def _larger(comparison: str, *, is_max: bool) -> TermFunction:
+    def apply(operation: OperationOnTerms, left: Term, right: Term) -> Computed:
         is_less = operation.terms.op(comparison, left, right)
         ways = (right, left) if is_max else (left, right)
         return Computed((operation.terms.ite(is_less, *ways),))
@@ -178,8 +178,8 @@ def _larger(comparison: str, *, is_max: bool) -> Function:
     return apply
 
 
-def _resized(*, is_signed: bool) -> Function:
-    def apply(operation: ScalarOperation, value: Term) -> Computed:
+def _resized(*, is_signed: bool) -> TermFunction:
+    def apply(operation: OperationOnTerms, value: Term) -> Computed:
         terms = operation.terms
         resized = terms.resized(value, width_of(operation.results[0]), is_signed=is_signed)
         return Computed((resized,), is_negative(operation, value))
@@ -187,7 +187,7 @@ def _resized(*, is_signed: bool) -> Function:
     return apply
 
 
-def is_negative(operation: ScalarOperation, value: Term) -> Term:
+def is_negative(operation: OperationOnTerms, value: Term) -> Term:
     """Return where ``nneg`` makes a result poison."""
     terms = operation.terms
     attributes = operation.attributes
@@ -196,7 +196,7 @@ def is_negative(operation: ScalarOperation, value: Term) -> Term:
     return terms.op("bvslt", value, terms.bv(0, value.width))
 
 
-def _truncated(operation: ScalarOperation, value: Term) -> Computed:
+def _truncated(operation: OperationOnTerms, value: Term) -> Computed:
     terms = operation.terms
     result = terms.extract(value, width_of(operation.results[0]) - 1, 0)
     flags = overflow_flags(operation.attributes)
@@ -208,7 +208,7 @@ def _truncated(operation: ScalarOperation, value: Term) -> Computed:
     return Computed((result,), terms.or_(*poison))
 
 
-def _compared_integers(operation: ScalarOperation, left: Term, right: Term) -> Computed:
+def _compared_integers(operation: OperationOnTerms, left: Term, right: Term) -> Computed:
     terms = operation.terms
     kind = predicate("arith.cmpi", operation.attributes)
     if kind in ("eq", "ne"):
@@ -222,7 +222,7 @@ def _compared_integers(operation: ScalarOperation, left: Term, right: Term) -> C
 # --- math ---
 
 
-def _absolute(operation: ScalarOperation, value: Term) -> Computed:
+def _absolute(operation: OperationOnTerms, value: Term) -> Computed:
     terms = operation.terms
     zero = terms.bv(0, value.width)
     negated = terms.op("bvsub", zero, value)
@@ -233,12 +233,12 @@ def _absolute(operation: ScalarOperation, value: Term) -> Computed:
     return Computed((absolute,), poison)
 
 
-def _bits(operation: ScalarOperation, value: Term) -> list[Term]:
+def _bits(operation: OperationOnTerms, value: Term) -> list[Term]:
     terms = operation.terms
     return [terms.truth(terms.extract(value, at, at)) for at in range(value.width)]
 
 
-def _set_bits(operation: ScalarOperation, value: Term) -> Computed:
+def _set_bits(operation: OperationOnTerms, value: Term) -> Computed:
     terms = operation.terms
     width = value.width
     count = terms.bv(0, width)
@@ -248,8 +248,8 @@ def _set_bits(operation: ScalarOperation, value: Term) -> Computed:
     return Computed((count,))
 
 
-def _zeros(*, are_leading: bool) -> Function:
-    def apply(operation: ScalarOperation, value: Term) -> Computed:
+def _zeros(*, are_leading: bool) -> TermFunction:
+    def apply(operation: OperationOnTerms, value: Term) -> Computed:
         terms = operation.terms
         width = value.width
         count = terms.bv(width, width)
@@ -265,7 +265,7 @@ def _zeros(*, are_leading: bool) -> Function:
     return apply
 
 
-def _power(operation: ScalarOperation, base: Term, exponent: Term) -> Computed:
+def _power(operation: OperationOnTerms, base: Term, exponent: Term) -> Computed:
     """By squares; a negative power is what 1 divided by the positive one is."""
     terms = operation.terms
     width = base.width
@@ -284,7 +284,7 @@ def _power(operation: ScalarOperation, base: Term, exponent: Term) -> Computed:
     return Computed((terms.ite(is_negative, inverse, result),))
 
 
-def _all(names: str, function: Function) -> dict[str, Function]:
+def _all(names: str, function: TermFunction) -> dict[str, TermFunction]:
     return dict.fromkeys(names.split(), function)
 
 
@@ -345,7 +345,7 @@ _COMMUTATIVE = frozenset({"addf", "mulf", "maxnumf", "minnumf"})
 FloatFunction = Callable[..., tuple[Term, ...]]
 
 
-def float_operation(operation: ScalarOperation, operands: Sequence[Term]) -> Computed:
+def float_operation(operation: OperationOnTerms, operands: Sequence[Term]) -> Computed:
     """Apply an operation that has a floating-point operand or result.
 
     Raises:
@@ -369,7 +369,7 @@ def float_operation(operation: ScalarOperation, operands: Sequence[Term]) -> Com
 
 
 def _with_flags(
-    operation: ScalarOperation,
+    operation: OperationOnTerms,
     operands: Sequence[Term],
     results: tuple[Term, ...],
     flags: frozenset[str],
@@ -393,7 +393,7 @@ def _floats(values: Sequence[Term]) -> list[Term]:
 
 
 def _one_of_several(
-    operation: ScalarOperation,
+    operation: OperationOnTerms,
     operands: Sequence[Term],
     results: tuple[Term, ...],
     flags: frozenset[str],
@@ -431,13 +431,13 @@ def _other_zero(terms: Terms, condition: Term, result: Term) -> Term:
     return terms.ite(terms.and_(condition, is_zero), terms.fp_op("fp.neg", result), result)
 
 
-def _ordered_operands(operation: ScalarOperation, operands: Sequence[Term]) -> Sequence[Term]:
+def _ordered_operands(operation: OperationOnTerms, operands: Sequence[Term]) -> Sequence[Term]:
     if operation.name not in _COMMUTATIVE:
         return operands
     return sorted(operands, key=lambda term: term.number)
 
 
-def _unknown(operation: ScalarOperation, operands: Sequence[Term]) -> tuple[Term, ...]:
+def _unknown(operation: OperationOnTerms, operands: Sequence[Term]) -> tuple[Term, ...]:
     """Return the results of an unknown function, the same for the same operands."""
     terms = operation.terms
     operation.around.approximate(terms.false, f"{operation.full_name} is an unknown function")
@@ -452,7 +452,7 @@ def _unknown(operation: ScalarOperation, operands: Sequence[Term]) -> tuple[Term
 
 
 def _on_bits(
-    operation: ScalarOperation, operands: Sequence[Term], flags: frozenset[str]
+    operation: OperationOnTerms, operands: Sequence[Term], flags: frozenset[str]
 ) -> Computed:
     """Apply an operation on numbers of which the solver knows the bits only."""
     terms = operation.terms
@@ -475,7 +475,7 @@ def _on_bits(
     return Computed(_unknown(operation, operands))
 
 
-def _widened(operation: ScalarOperation, operands: Sequence[Term]) -> Computed:
+def _widened(operation: OperationOnTerms, operands: Sequence[Term]) -> Computed:
     """Compute with bf16 as with f32.
 
     It has more than twice the bits, so that the second rounding of the result of an operation is
@@ -505,7 +505,7 @@ def _wide(terms: Terms, bits: Term) -> Term:
     return terms.from_bits(terms.op("bvshl", extended, terms.bv(16, 32)), format_of(_F32))
 
 
-def _narrow(operation: ScalarOperation, term: Term) -> Term:
+def _narrow(operation: OperationOnTerms, term: Term) -> Term:
     """Return the bits of an f32 rounded to bf16: not known but of one that was widened.
 
     Those of a NaN are open.
@@ -530,7 +530,7 @@ def _narrow(operation: ScalarOperation, term: Term) -> Term:
 # --- bits ---
 
 
-def bits_of(operation: ScalarOperation, term: Term) -> Term:
+def bits_of(operation: OperationOnTerms, term: Term) -> Term:
     """Return the bits of a floating-point number; those of a computed NaN are not known."""
     terms = operation.terms
     if term.op == "fp.from_bits":
@@ -549,7 +549,7 @@ def bits_of(operation: ScalarOperation, term: Term) -> Term:
     return bits
 
 
-def _bitcast(operation: ScalarOperation, value: Term) -> tuple[Term, ...]:
+def _bitcast(operation: OperationOnTerms, value: Term) -> tuple[Term, ...]:
     source, target = operation.types[0], operation.results[0]
     bits = bits_of(operation, value) if isinstance(source, FloatType) else value
     if isinstance(target, IntegerType):
@@ -560,7 +560,7 @@ def _bitcast(operation: ScalarOperation, value: Term) -> tuple[Term, ...]:
     return (operation.terms.from_bits(bits, sort),)
 
 
-def _copied_sign(operation: ScalarOperation, value: Term, sign: Term) -> tuple[Term, ...]:
+def _copied_sign(operation: OperationOnTerms, value: Term, sign: Term) -> tuple[Term, ...]:
     terms = operation.terms
     bits = bits_of(operation, sign)
     is_set = terms.truth(terms.extract(bits, bits.width - 1, bits.width - 1))
@@ -572,14 +572,14 @@ def _copied_sign(operation: ScalarOperation, value: Term, sign: Term) -> tuple[T
 
 
 def _plain(name: str, rounding: str = "") -> FloatFunction:
-    def apply(operation: ScalarOperation, *operands: Term) -> tuple[Term, ...]:
+    def apply(operation: OperationOnTerms, *operands: Term) -> tuple[Term, ...]:
         return (operation.terms.fp_op(name, *operands, rounding=rounding),)
 
     return apply
 
 
 def _extreme(*, is_max: bool, ignores_nan: bool) -> FloatFunction:
-    def apply(operation: ScalarOperation, left: Term, right: Term) -> tuple[Term, ...]:
+    def apply(operation: OperationOnTerms, left: Term, right: Term) -> tuple[Term, ...]:
         terms = operation.terms
         nans = [terms.fp_op("fp.isNaN", each) for each in (left, right)]
         low, high = (left, right) if is_max else (right, left)
@@ -602,7 +602,7 @@ def _extreme(*, is_max: bool, ignores_nan: bool) -> FloatFunction:
     return apply
 
 
-def _compared_floats(operation: ScalarOperation, left: Term, right: Term) -> tuple[Term, ...]:
+def _compared_floats(operation: OperationOnTerms, left: Term, right: Term) -> tuple[Term, ...]:
     terms = operation.terms
     kind = predicate("arith.cmpf", operation.attributes)
     if kind in ("false", "true"):
@@ -628,7 +628,7 @@ def _ordered(terms: Terms, kind: str, left: Term, right: Term) -> Term:
 # --- conversions ---
 
 
-def _converted(operation: ScalarOperation, value: Term) -> tuple[Term, ...]:
+def _converted(operation: OperationOnTerms, value: Term) -> tuple[Term, ...]:
     mode = operation.attributes.get("roundingmode", 0)
     if not isinstance(mode, int):
         raise NotInterpreted(f"the rounding mode of {operation.full_name}")
@@ -636,14 +636,14 @@ def _converted(operation: ScalarOperation, value: Term) -> tuple[Term, ...]:
     return (operation.terms.fp_op("fp.from_fp", value, rounding=_ROUNDING[mode], sort=sort),)
 
 
-def _from_integer(operation: ScalarOperation, value: Term) -> Computed:
+def _from_integer(operation: OperationOnTerms, value: Term) -> Computed:
     name = "fp.from_sbv" if operation.name == "sitofp" else "fp.from_ubv"
     sort = format_of(operation.results[0])
     result = operation.terms.fp_op(name, value, rounding=_NEAREST, sort=sort)
     return Computed((result,), is_negative(operation, value))
 
 
-def _to_integer(operation: ScalarOperation, value: Term) -> Computed:
+def _to_integer(operation: OperationOnTerms, value: Term) -> Computed:
     """Poison where the number, without its fraction, does not fit."""
     terms = operation.terms
     width = width_of(operation.results[0])
@@ -674,21 +674,21 @@ def _power_of_two(terms: Terms, power: int, sort: tuple[int, int]) -> Term:
 
 
 def _class(name: str) -> FloatFunction:
-    def apply(operation: ScalarOperation, value: Term) -> tuple[Term, ...]:
+    def apply(operation: OperationOnTerms, value: Term) -> tuple[Term, ...]:
         terms = operation.terms
         return (terms.bit(terms.fp_op(name, value)),)
 
     return apply
 
 
-def _is_finite(operation: ScalarOperation, value: Term) -> tuple[Term, ...]:
+def _is_finite(operation: OperationOnTerms, value: Term) -> tuple[Term, ...]:
     terms = operation.terms
     others = terms.or_(terms.fp_op("fp.isNaN", value), terms.fp_op("fp.isInfinite", value))
     return (terms.bit(terms.not_(others)),)
 
 
 # Their results may be poison, though no flag says so.
-_CONVERSIONS: dict[str, Callable[[ScalarOperation, Term], Computed]] = {
+_CONVERSIONS: dict[str, Callable[[OperationOnTerms, Term], Computed]] = {
     **dict.fromkeys(("fptosi", "fptoui"), _to_integer),
     **dict.fromkeys(("sitofp", "uitofp"), _from_integer),
 }

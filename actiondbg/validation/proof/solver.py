@@ -52,7 +52,7 @@ class SolverFailed(ActiondbgError):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SolverAnswer:
     """What the solver found."""
 
     status: Literal["sat", "unsat", "unknown"]  # whether the conditions can all hold
@@ -80,7 +80,7 @@ class Solver:
 
     def check(
         self, conditions: Iterable[Term], wanted: Sequence[Term] = (), seconds: float | None = None
-    ) -> Answer:
+    ) -> SolverAnswer:
         """Return whether Boolean terms can all hold, and values of wanted terms for which they do.
 
         Raises:
@@ -88,17 +88,17 @@ class Solver:
         """
         kept = [each for each in dict.fromkeys(conditions) if each.value != 1]
         if any(each.value == 0 for each in kept):
-            return Answer("unsat")
+            return SolverAnswer("unsat")
         if not kept and not wanted:
-            return Answer("sat")
+            return SolverAnswer("sat")
         limit = self.seconds if seconds is None else min(seconds, self.seconds)
         if limit <= 0:
-            return Answer("unknown")
+            return SolverAnswer("unknown")
         began = time.monotonic()
         try:
             is_hard = have(kept, is_heavy)
             if is_hard and self._query(self._abstract, kept, (), limit).status == "unsat":
-                return Answer("unsat")
+                return SolverAnswer("unsat")
             limit -= time.monotonic() - began
             return self._query(self._exact, kept, wanted, max(limit, 0.01))
         except self._bitwuzla.BitwuzlaException as error:
@@ -110,7 +110,7 @@ class Solver:
         conditions: Sequence[Term],
         wanted: Sequence[Term],
         limit: float,
-    ) -> Answer:
+    ) -> SolverAnswer:
         bitwuzla = self._bitwuzla
         options = bitwuzla.Options()
         options.set(bitwuzla.Option.PRODUCE_MODELS, bool(wanted))
@@ -120,11 +120,11 @@ class Solver:
             solver.assert_formula(translation.translated(each))
         result = solver.check_sat()
         if result == bitwuzla.Result.UNSAT:
-            return Answer("unsat")
+            return SolverAnswer("unsat")
         if result != bitwuzla.Result.SAT:
-            return Answer("unknown")
+            return SolverAnswer("unknown")
         values = (solver.get_value(translation.translated(each)) for each in wanted)
-        return Answer("sat", tuple(map(_bits, values)))
+        return SolverAnswer("sat", tuple(map(_bits, values)))
 
 
 def _bits(value: Any) -> int:

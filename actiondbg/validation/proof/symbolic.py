@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from actiondbg.validation.domain import NotInterpreted, Scalar, fast_math, short_name
 from actiondbg.validation.floats import bits_of as bits_of_number
 from actiondbg.validation.program import Attribute
-from actiondbg.validation.proof.operation import (
+from actiondbg.validation.proof.operation_on_terms import (
     Computed,
-    ScalarOperation,
+    OperationOnTerms,
+    ScalarTerm,
     Surroundings,
-    Value,
     sort_of,
     width_of,
 )
@@ -29,8 +29,8 @@ class Symbolic(Surroundings):
     """A domain of terms, each with where it is poison."""
 
     _applied: int = 0
-    _frozen_count: dict[tuple[bool, Value], int] = field(
-        default_factory=dict[tuple[bool, Value], int]
+    _frozen_count: dict[tuple[bool, ScalarTerm], int] = field(
+        default_factory=dict[tuple[bool, ScalarTerm], int]
     )
 
     # --- scalars ---
@@ -40,15 +40,15 @@ class Symbolic(Surroundings):
             sort = sort_of(type)
             bits = bits_of_number(float(value), type)
             if isinstance(sort, tuple):
-                return Value(self.terms.fp(bits, sort), self.terms.false)
+                return ScalarTerm(self.terms.fp(bits, sort), self.terms.false)
             assert isinstance(sort, int)
             term = self.terms.bv(bits, sort)
         else:
             term = self.terms.bv(int(value), width_of(type))
-        return Value(term, self.terms.false)
+        return ScalarTerm(term, self.terms.false)
 
     def poison(self, type: IntegerType | FloatType) -> Scalar:
-        return Value(self.constant(0, type).term, self.terms.true)
+        return ScalarTerm(self.constant(0, type).term, self.terms.true)
 
     def apply(
         self,
@@ -62,27 +62,27 @@ class Symbolic(Surroundings):
         if self._applied % _CHECKED == 0:
             self._explorer.check_time()
         short = short_name(name)
-        values: Sequence[Value] = operands
+        values: Sequence[ScalarTerm] = operands
         if short == "select":
             if fast_math(attributes):
                 raise NotInterpreted(f"{name} with flags of fast math")
             return (self._selected(*values),)
         if short == "freeze":
             return (self._frozen(values[0]),)
-        operation = ScalarOperation(short, name, types, results, attributes, self, values)
+        operation = OperationOnTerms(short, name, types, results, attributes, self, values)
         computed = _computed(operation, [value.term for value in values])
         poison = operation.poison
         if computed.poison is not None:
             poison = self.terms.or_(poison, computed.poison)
-        return tuple([Value(term, poison) for term in computed.terms])
+        return tuple([ScalarTerm(term, poison) for term in computed.terms])
 
-    def _selected(self, condition: Value, yes: Value, no: Value) -> Value:
+    def _selected(self, condition: ScalarTerm, yes: ScalarTerm, no: ScalarTerm) -> ScalarTerm:
         terms = self.terms
         way = terms.truth(condition.term)
         poison = terms.or_(condition.poison, terms.ite(way, yes.poison, no.poison))
-        return Value(terms.ite(way, yes.term, no.term), poison)
+        return ScalarTerm(terms.ite(way, yes.term, no.term), poison)
 
-    def _frozen(self, value: Value) -> Value:
+    def _frozen(self, value: ScalarTerm) -> ScalarTerm:
         """Return anything in place of poison: the first one of the source is that of the target."""
         terms = self.terms
         if value.poison.value == 0:
@@ -92,7 +92,7 @@ class Symbolic(Surroundings):
         number = self._frozen_count[key] = self._frozen_count.get(key, 0) + 1
         name = f"frozen {number}"
         anything = terms.function(name, [value.term, value.poison], value.term.sort)
-        return Value(terms.ite(value.poison, anything, value.term), terms.false)
+        return ScalarTerm(terms.ite(value.poison, anything, value.term), terms.false)
 
     # --- decisions ---
 
@@ -121,7 +121,7 @@ class Symbolic(Surroundings):
         self, key: object, operands: Sequence[Scalar], results: Sequence[Type]
     ) -> tuple[Scalar, ...]:
         terms = self.terms
-        values: Sequence[Value] = operands
+        values: Sequence[ScalarTerm] = operands
         self.approximate(terms.false, "the program has an operation of which nothing is known")
         args: list[Term] = []
         for value in values:
@@ -136,11 +136,11 @@ class Symbolic(Surroundings):
             poison = terms.false
             if any_poison.value != 0:
                 poison = terms.and_(any_poison, terms.function(f"{name} poison", args, "Bool"))
-            made.append(Value(term, poison))
+            made.append(ScalarTerm(term, poison))
         return tuple(made)
 
 
-def _computed(operation: ScalarOperation, terms: Sequence[Term]) -> Computed:
+def _computed(operation: OperationOnTerms, terms: Sequence[Term]) -> Computed:
     types = (*operation.types, *operation.results)
     if any(isinstance(each, FloatType) for each in types):
         return float_operation(operation, terms)

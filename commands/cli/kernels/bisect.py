@@ -69,7 +69,7 @@ docs/kernels/bisect.md explains the search.
 """
 
 
-class BisectOptions(GenerateLine, VerifyLine):
+class KernelBisectOptions(GenerateLine, VerifyLine):
     names: tuple[str, ...] = positional(
         "DISPATCH", help="globs or regular expressions, as --dispatches"
     )
@@ -94,8 +94,8 @@ class BisectOptions(GenerateLine, VerifyLine):
     seed: int = option("N", default=0, help="of the random pipelines; 0", parse=int)
 
 
-@subcommand("kernels bisect", "[options] [DISPATCH...]", BisectOptions, _EPILOG)
-def run(parser: LineParser[BisectOptions], argv: list[str]) -> int:
+@subcommand("kernels bisect", "[options] [DISPATCH...]", KernelBisectOptions, _EPILOG)
+def run(parser: LineParser[KernelBisectOptions], argv: list[str]) -> int:
     """Find the action of the compiler that makes each wrong kernel wrong."""
     options = parser.read_intermixed(argv)
     interrupted = False
@@ -111,7 +111,7 @@ def run(parser: LineParser[BisectOptions], argv: list[str]) -> int:
 class _Line:
     """The kernels of a command line, with their rows so far."""
 
-    def __init__(self, options: BisectOptions) -> None:
+    def __init__(self, options: KernelBisectOptions) -> None:
         self._options = options
         self._files = ReportFiles(options.output, append=options.append)
         self._tags = parse_tags(options.tags)
@@ -181,7 +181,7 @@ class _Line:
         return 0 if found == wrong else UNDECIDED
 
 
-def _settings(options: BisectOptions) -> SweepSettings:
+def _settings(options: KernelBisectOptions) -> SweepSettings:
     settings = replace(sweep_settings(options), bisect=False)
     if options.slower_than is not None and options.faster_than is not None:
         raise UsageError("--slower-than and --faster-than exclude each other.")
@@ -192,7 +192,7 @@ def _settings(options: BisectOptions) -> SweepSettings:
     return replace(settings, limit=limit, jobs=1)  # one at a time: others would slow it
 
 
-def _dispatches(options: BisectOptions, kernels: Kernels) -> list[Dispatch]:
+def _dispatches(options: KernelBisectOptions, kernels: Kernels) -> list[Dispatch]:
     if options.random_pipelines:
         operations: Sequence[Operation] = small_operations()
         if changed_fields(options, OperationOptions):

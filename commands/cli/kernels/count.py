@@ -17,7 +17,7 @@ from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import UsageError
 from actiondbg.recording.errors import need_packages
 from actiondbg.statistics.event_probe import choose_available, try_event
-from actiondbg.statistics.events import DEFAULT, Event, listed_events
+from actiondbg.statistics.events import DEFAULT, CountableEvent, listed_events
 from actiondbg.support.globs import check_glob
 from actiondbg.support.interrupts import exit_code, signal_name
 from actiondbg.support.output_file import write_file, writing
@@ -54,7 +54,7 @@ exit status: that of the program (128 + N for a signal); 0 for a folder; 1 error
 """
 
 
-class CountOptions(Options):
+class KernelCountOptions(Options):
     events: str | None = option(
         "LIST",
         help="comma-separated events, 'default' (those that this machine supports) or 'none'",
@@ -93,8 +93,8 @@ class CountOptions(Options):
     print_library: bool = flag(help="print the path of the library for LD_PRELOAD")
 
 
-@subcommand("kernels count", "[options] (-- PROGRAM ARGS... | DIR)", CountOptions, _EPILOG)
-def run(parser: LineParser[CountOptions], argv: list[str]) -> int:
+@subcommand("kernels count", "[options] (-- PROGRAM ARGS... | DIR)", KernelCountOptions, _EPILOG)
+def run(parser: LineParser[KernelCountOptions], argv: list[str]) -> int:
     """Count CPU events for each call of a dispatch function of IREE, or of a kernel."""
     ours, words = parser.split(argv)
     options = parser.read([*_hook_words(os.environ), *ours])
@@ -116,7 +116,7 @@ def run(parser: LineParser[CountOptions], argv: list[str]) -> int:
         return _run(options, words, is_program)
 
 
-def _run(options: CountOptions, words: Sequence[str], is_program: bool) -> int:
+def _run(options: KernelCountOptions, words: Sequence[str], is_program: bool) -> int:
     from actiondbg.kernels.counting.measurement import has_counts
 
     _check(options)
@@ -135,10 +135,10 @@ def _run(options: CountOptions, words: Sequence[str], is_program: bool) -> int:
 
 
 def _count(
-    options: CountOptions,
+    options: KernelCountOptions,
     words: Sequence[str],
     folder: Path,
-    events: Sequence[Event],
+    events: Sequence[CountableEvent],
     notes: list[str],
 ) -> int:
     from actiondbg.kernels.counting.measurement import NothingCounted
@@ -157,7 +157,7 @@ def _count(
 
 
 def _report(
-    options: CountOptions, words: Sequence[str], folder: Path, out: TextIO, notes: list[str]
+    options: KernelCountOptions, words: Sequence[str], folder: Path, out: TextIO, notes: list[str]
 ) -> None:
     """Read the counts, write the requested files, and print the result."""
     from actiondbg.kernels.counting.measurement import CallSelection, cost_of, read_calls
@@ -177,7 +177,7 @@ def _report(
         print(text, file=out)
 
 
-def _text(cost: CallCost, words: Sequence[str], options: CountOptions) -> str:
+def _text(cost: CallCost, words: Sequence[str], options: KernelCountOptions) -> str:
     if options.json:
         return json.dumps({"argv": list(words), **cost.as_json()}, ensure_ascii=False)
     from actiondbg.commands.render.kernels.counts import counts_text
@@ -188,7 +188,7 @@ def _text(cost: CallCost, words: Sequence[str], options: CountOptions) -> str:
 # --- options ----------------------------------------------------------------------
 
 
-def _check(options: CountOptions) -> None:
+def _check(options: KernelCountOptions) -> None:
     need_packages(_COMMAND, ("numpy",), "kernels")
     if options.name is not None:
         check_glob(options.name, options.name, 0)

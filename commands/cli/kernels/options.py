@@ -190,7 +190,7 @@ class ProfileLine(VerifyLine):
     remeasure: bool = flag(help="measure the peaks of the machine anew")
 
 
-class RunLine(ProfileLine):
+class KernelRunLine(ProfileLine):
     """The options of ``kernels run``."""
 
 

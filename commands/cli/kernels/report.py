@@ -25,7 +25,7 @@ from actiondbg.kernels.results.entry import Entry
 from actiondbg.kernels.results.report_comparison import Comparison, compare
 from actiondbg.kernels.results.report_files import CSV, ReportFiles
 from actiondbg.recording.errors import need_packages
-from actiondbg.recording.overwrite import is_same
+from actiondbg.recording.overwrite_protection import is_same
 from actiondbg.support.counts import counted
 
 _EPILOG = """\
@@ -41,7 +41,7 @@ docs/kernels/report.md explains the columns, and how times are compared.
 """
 
 
-class ReportOptions(Options):
+class KernelReportOptions(Options):
     report: Path = positional("A.csv", help="a report")
     other: Path | None = positional("B.csv", help="a later report, compared with A.csv")
     output: tuple[Path, ...] = option(
@@ -63,8 +63,8 @@ class ReportOptions(Options):
     )
 
 
-@subcommand("kernels report", "[options] A.csv [B.csv]", ReportOptions, _EPILOG)
-def run(parser: LineParser[ReportOptions], argv: list[str]) -> int:
+@subcommand("kernels report", "[options] A.csv [B.csv]", KernelReportOptions, _EPILOG)
+def run(parser: LineParser[KernelReportOptions], argv: list[str]) -> int:
     """Print or convert the results of kernels, or compare two reports."""
     options = parser.read_intermixed(argv)
     with parser.reported_usage():
@@ -84,7 +84,7 @@ def run(parser: LineParser[ReportOptions], argv: list[str]) -> int:
 
 
 def _compared(
-    options: ReportOptions, other: Path, old: Sequence[Entry], new: Sequence[Entry]
+    options: KernelReportOptions, other: Path, old: Sequence[Entry], new: Sequence[Entry]
 ) -> Comparison:
     """Compare two reports; where both builds are there, they are measured again, in turn."""
     comparison = compare(old, new, options.threshold)
@@ -106,7 +106,9 @@ def _compared(
     return compare(remeasured.old, remeasured.new, options.threshold)
 
 
-def _folders(options: ReportOptions, other: Path) -> tuple[GeneratedFolder, GeneratedFolder] | None:
+def _folders(
+    options: KernelReportOptions, other: Path
+) -> tuple[GeneratedFolder, GeneratedFolder] | None:
     """Return the folders of generated kernels of both reports, or None if one is unknown."""
     parents = options.generated_dir
     if not parents:  # a run writes its report there
@@ -116,7 +118,7 @@ def _folders(options: ReportOptions, other: Path) -> tuple[GeneratedFolder, Gene
     return (old, new) if is_known and not old.path.samefile(new.path) else None
 
 
-def _check(options: ReportOptions) -> None:
+def _check(options: KernelReportOptions) -> None:
     if options.generated_dir and (options.other is None or len(options.generated_dir) != 2):
         raise UsageError("--generated-dir is for two reports: give it twice, for A.csv and B.csv.")
     inputs = [path for path in (options.report, options.other) if path is not None]

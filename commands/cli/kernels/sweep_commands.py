@@ -22,11 +22,11 @@ from actiondbg.commands.cli.kernels.options import (
     CompileLine,
     FolderOptions,
     GenerateLine,
+    KernelRunLine,
     OperationOptions,
     ProblemOptions,
     ProfileLine,
     ProviderOptions,
-    RunLine,
     VerifyLine,
     check_used,
 )
@@ -57,7 +57,7 @@ from actiondbg.kernels.sweep.generation import DispatchFilter, PlannedDispatches
 from actiondbg.kernels.sweep.settings import SweepSettings
 from actiondbg.kernels.sweep.sweep import Report, SweepProgress
 from actiondbg.statistics.event_probe import choose_available
-from actiondbg.statistics.events import Event
+from actiondbg.statistics.events import CountableEvent
 
 ALL = "all"
 _SMALL = "small"
@@ -334,7 +334,7 @@ def sweep_settings(options: CompileLine) -> SweepSettings:
             bisect=options.bisect,
         )
     if isinstance(options, ProfileLine):
-        events: Sequence[Event] = ()
+        events: Sequence[CountableEvent] = ()
         if options.events:
             names = split_names(options.events)
             events, notes = choose_available(names, "actiondbg kernels count")
@@ -462,7 +462,7 @@ class _Output:
     def __init__(self, options: CompileLine) -> None:
         verified = isinstance(options, VerifyLine)
         self._reports: list[Path] = []
-        if isinstance(options, RunLine) and not (options.output or options.dry_run):
+        if isinstance(options, KernelRunLine) and not (options.output or options.dry_run):
             folder = GeneratedFolder(options.generated_dir).path
             folder.mkdir(parents=True, exist_ok=True)
             self._reports = [folder / "report.csv", folder / "report.html"]
@@ -524,7 +524,7 @@ def profile_kernels(parser: LineParser[ProfileLine], argv: list[str]) -> int:
     return run_sweep(parser, argv, choose_dispatches)
 
 
-@subcommand("kernels run", "[options]", RunLine, _RUN)
-def run_kernels(parser: LineParser[RunLine], argv: list[str]) -> int:
+@subcommand("kernels run", "[options]", KernelRunLine, _RUN)
+def run_kernels(parser: LineParser[KernelRunLine], argv: list[str]) -> int:
     """Generate, compile, verify and profile kernels."""
     return run_sweep(parser, argv, generate_requested)

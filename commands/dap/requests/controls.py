@@ -9,8 +9,8 @@ from collections.abc import Callable
 from actiondbg.commands.dap import protocol
 from actiondbg.commands.dap.debuggee import (
     AttachRequestArguments,
-    Configuration,
     Debuggee,
+    LaunchConfiguration,
     LaunchRequestArguments,
     attach,
     launch,
@@ -204,7 +204,7 @@ def _check_new(client: Client) -> None:
         raise UsageError("A debug session has one 'launch' or 'attach': send 'restart' instead.")
 
 
-def _begin(client: Client, debuggee: Debuggee, configuration: Configuration) -> None:
+def _begin(client: Client, debuggee: Debuggee, configuration: LaunchConfiguration) -> None:
     client.server.debuggee = debuggee
     argv = debuggee.session.target.argv
     name = shlex.join([os.path.basename(argv[0]), *argv[1:]]) if argv else "program"

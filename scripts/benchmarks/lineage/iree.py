@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from actiondbg.lineage.lineage import Lineage
-from actiondbg.lineage.source import open_lineage
+from actiondbg.lineage.opened_lineage import open_lineage
 from scripts.benchmarks.lineage.plants import Plants
 from scripts.benchmarks.lineage.truth import (
     LEAST,

@@ -55,7 +55,7 @@ def _recorded(argv: list[str], directory: Path, rounds: int) -> Iterator[Row]:
 
 
 def _dumps(tool: str, directory: Path, operations: int) -> Iterator[Row]:
-    from actiondbg.lineage.source import open_lineage
+    from actiondbg.lineage.opened_lineage import open_lineage
 
     source, output = directory / "dump.mlir", directory / "dump.out.mlir"
     many_functions(source, operations // 48)  # of 18 operations in the input, and 30 in the output

@@ -10,9 +10,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from actiondbg.lineage.dumps.text_chains import OperationTexts, TextEdges
+from actiondbg.lineage.dumps.text_chains import ComparedTexts, TextEdges
 from actiondbg.lineage.locations import UNKNOWN, SourceRange
-from actiondbg.lineage.source import open_lineage
+from actiondbg.lineage.opened_lineage import open_lineage
 from actiondbg.lineage.stage import Stage
 from scripts.benchmarks.lineage.pipelines import Pipeline
 from scripts.benchmarks.recording import command
@@ -55,11 +55,11 @@ def row(name: str, stages: Sequence[Stage]) -> str:
     return f"| {name} | {len(stages):,} | {operations:,} | {total:,} | {share:.4f} |"
 
 
-def _unlocated(stage: Stage) -> OperationTexts:
+def _unlocated(stage: Stage) -> ComparedTexts:
     """Return the texts of a stage whose locations are unknown."""
     columns: dict[str, Any] = {one.name: getattr(stage, one.name) for one in fields(Stage)}
     columns["locations"] = [UNKNOWN] * len(stage)
-    return OperationTexts(Stage(**columns))
+    return ComparedTexts(Stage(**columns))
 
 
 def _known(stage: Stage, index: int) -> frozenset[SourceRange]:

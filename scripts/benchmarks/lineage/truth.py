@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from actiondbg.lineage.dumps.dump_lineage import DumpLineage
 from actiondbg.lineage.lineage import Lineage
+from actiondbg.lineage.opened_lineage import open_lineage
 from actiondbg.lineage.recorded.recorded_lineage import RecordedLineage
-from actiondbg.lineage.source import open_lineage
 from actiondbg.lineage.stage import Stage
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record

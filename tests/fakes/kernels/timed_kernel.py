@@ -11,7 +11,7 @@ from actiondbg.kernels.execution.kernel_process import KernelProcess
 if TYPE_CHECKING:
     import numpy as np
 
-    from actiondbg.statistics.events import Event
+    from actiondbg.statistics.events import CountableEvent
 
 
 class FakeTimedKernel(KernelProcess):
@@ -63,7 +63,7 @@ class FakeTimedKernel(KernelProcess):
     def call_seconds(self) -> float | None:
         return next(self._calls, None)
 
-    def count(self, calls: int, events: Sequence[Event]) -> tuple[int, ...]:
+    def count(self, calls: int, events: Sequence[CountableEvent]) -> tuple[int, ...]:
         self.counted.append((calls, tuple(each.name for each in events)))
         return tuple(calls * (at + 1) for at in range(len(events)))
 

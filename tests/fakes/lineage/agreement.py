@@ -16,7 +16,7 @@ from pathlib import Path
 from actiondbg.lineage.annotation import Annotation
 from actiondbg.lineage.level import Level
 from actiondbg.lineage.lineage import Lineage, Tracking
-from actiondbg.lineage.pictures.graph import picture
+from actiondbg.lineage.pictures.tracking_picture import picture
 from actiondbg.lineage.questions.flows import Flows, flows
 from actiondbg.lineage.questions.groups import groups
 from actiondbg.lineage.questions.kinds import COMMON_KINDS, KindRow, kind_rows

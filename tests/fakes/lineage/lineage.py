@@ -5,7 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from actiondbg.lineage.lineage import Evidence, Loss, Node, Relation, Step, Trace, Tracking
+from actiondbg.lineage.lineage import (
+    Evidence,
+    LineageStep,
+    Loss,
+    Node,
+    StageRelation,
+    Trace,
+    Tracking,
+)
 from actiondbg.lineage.locations import Location
 from actiondbg.lineage.stage import Operation, Stage
 
@@ -57,7 +65,7 @@ class FakeLineage:
     def __init__(
         self,
         stages: Sequence[Stage],
-        steps: Sequence[Step],
+        steps: Sequence[LineageStep],
         actions: Mapping[int, str] | None = None,
         losses: Iterable[Loss] = (),
         nodes: Iterable[Node] = (),
@@ -97,19 +105,19 @@ class FakeLineage:
                     losses[node] = self._losses[node]
         return Tracking(tuple(traces[at] for at in sorted(traces)), tuple(losses.values()))
 
-    def relate(self, source: Stage, target: Stage, *, exact: bool = False) -> Relation:
+    def relate(self, source: Stage, target: Stage, *, exact: bool = False) -> StageRelation:
         rows = [
             (operation.index, trace.operation.index, trace.is_exact)
             for operation in source
             for trace in self.track([operation], target, exact=exact).traces
         ]
         sources, targets, are_exact = zip(*rows, strict=True) if rows else ((), (), ())
-        return Relation(sources, targets, are_exact)
+        return StageRelation(sources, targets, are_exact)
 
-    def steps(self, *, exact: bool = False) -> Iterator[Step]:
+    def steps(self, *, exact: bool = False) -> Iterator[LineageStep]:
         return (step for step in self._steps if step.evidence.is_exact or not exact)
 
-    def events(self, number: int) -> Sequence[Step]:
+    def events(self, number: int) -> Sequence[LineageStep]:
         return ()
 
     def node(self, number: int) -> Node:
@@ -122,9 +130,9 @@ class FakeLineage:
         passes = (one for one in sorted(self._actions, reverse=True) if one <= ordinal)
         return next((one for one in passes if self._actions[one].startswith("pass:")), None)
 
-    def _reached(self, node: int, back: bool, exact: bool) -> dict[int, tuple[Step, ...]]:
+    def _reached(self, node: int, back: bool, exact: bool) -> dict[int, tuple[LineageStep, ...]]:
         steps = list(self.steps(exact=exact))
-        reached: dict[int, tuple[Step, ...]] = {node: ()}
+        reached: dict[int, tuple[LineageStep, ...]] = {node: ()}
         for step in reversed(steps) if back else steps:
             start, end = (step.target, step.source) if back else (step.source, step.target)
             if start in reached and end not in reached:
@@ -133,9 +141,9 @@ class FakeLineage:
         return reached
 
 
-def replaced(source: int, target: int, ordinal: int) -> Step:
+def replaced(source: int, target: int, ordinal: int) -> LineageStep:
     """Return the step of a replacement."""
-    return Step(Evidence.REPLACED, source, target, ordinal)
+    return LineageStep(Evidence.REPLACED, source, target, ordinal)
 
 
 def convolutions(fused: int = 3, others: int = 4, folded: int = 1) -> FakeLineage:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from actiondbg.recording.session import open_session
-from actiondbg.recording.session.session import RecordedSession
+from actiondbg.recording.session.recorded_session import RecordedSession
 from tests.fakes.recording.recordings import Action, Change, Operation, write_recording
 
 ITERATION = "GreedyPatternRewriteIteration"

@@ -10,7 +10,7 @@ import actiondbg
 from actiondbg.errors import UsageError
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
-from actiondbg.recording.session.session import RecordedSession
+from actiondbg.recording.session.recorded_session import RecordedSession
 from tests.fakes import stock_tool as stock
 
 Launch = Callable[..., actiondbg.Session]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from actiondbg.doctor.examination import examine
 from actiondbg.doctor.sample import Sample
-from actiondbg.doctor.subject import Subject, installed_subjects
+from actiondbg.doctor.subject import ExaminedSubject, installed_subjects
 from actiondbg.protocol.capabilities import CAPABILITIES
 from actiondbg.tool import find_tool
 from actiondbg.tool.identification import build_id_of
@@ -37,14 +37,14 @@ def test_what_is_installed() -> None:
 
 def test_a_sample_that_the_tool_refuses(mlir_opt: str) -> None:
     sample = Sample("in.mlir", "module {}", ("in.mlir", "--no-such-option"))
-    found = examine(Subject("mlir-opt", Path(mlir_opt), sample), seconds=600)
+    found = examine(ExaminedSubject("mlir-opt", Path(mlir_opt), sample), seconds=600)
     assert found.capabilities is None
     assert found.problem is not None
     assert "it ended with status 1 before any action (" in found.problem
 
 
 def test_a_program_that_makes_no_context() -> None:
-    subject = Subject("true", Path("/bin/true"), Sample("in", "", ()))
+    subject = ExaminedSubject("true", Path("/bin/true"), Sample("in", "", ()))
     found = examine(subject, seconds=600)
     assert not found.is_usable
     assert found.problem is not None
@@ -58,7 +58,7 @@ def test_a_tool_that_does_not_end(tmp_path: Path) -> None:
     slow = tmp_path / "slow"
     slow.write_text("#!/bin/sh\nsleep 600\n")
     slow.chmod(0o755)
-    found = examine(Subject("slow", slow, Sample("in", "", ())), seconds=3)
+    found = examine(ExaminedSubject("slow", slow, Sample("in", "", ())), seconds=3)
     assert found.problem is not None
     assert "it could not be tried: it reached no action within 3 s;" in found.problem
 
@@ -108,7 +108,7 @@ def test_a_report_that_cannot_be_written(tmp_path: Path) -> None:
 def test_a_tool_that_crashes_in_the_trial(tmp_path: Path) -> None:
     """Its first actions are no proof that it can be debugged."""
     sample = Sample("crash.mlir", CRASHING, ("crash.mlir", *LOWER))
-    found = examine(Subject("mlir-opt", PYPI / "mlir-opt", sample), seconds=600)
+    found = examine(ExaminedSubject("mlir-opt", PYPI / "mlir-opt", sample), seconds=600)
     assert found.capabilities == list(CAPABILITIES)
     assert found.problem is not None
     assert "SIG" in found.problem and "(--without CAPABILITY)" in found.problem

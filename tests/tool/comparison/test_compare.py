@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 
 from actiondbg.bisection.api import bisect
-from actiondbg.comparison.actions import changing_actions
+from actiondbg.comparison.changing_actions import changing_actions
 from actiondbg.comparison.decisive import find_decisive
-from actiondbg.comparison.runs import RunComparison, compare_runs
+from actiondbg.comparison.run_comparison import RunComparison, compare_runs
 from actiondbg.comparison.side import Side, recorded_side
 from actiondbg.recording.capture.recorder import IRDetail, record
 from tests.conftest import LIBRARY

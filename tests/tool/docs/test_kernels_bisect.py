@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from actiondbg.commands.cli.kernels.bisect import BisectOptions
+from actiondbg.commands.cli.kernels.bisect import KernelBisectOptions
 from actiondbg.commands.cli.kernels.options import GenerateLine, VerifyLine
 from actiondbg.commands.interpreter.options import fields_of
 from tests.paths import COMMAND, ROOT
@@ -53,6 +53,6 @@ def test_example_of_the_api(environment: dict[str, str], example: str) -> None:
 
 def test_every_option_of_its_own_is_on_the_page() -> None:
     shared = {each.option for line in (GenerateLine, VerifyLine) for each in fields_of(line)}
-    ours = {each.option for each in fields_of(BisectOptions)} - shared
+    ours = {each.option for each in fields_of(KernelBisectOptions)} - shared
     assert ours >= {"--random-pipelines", "--mode", "--seed"}
     assert [option for option in ours if f"`{option}" not in PAGE] == []

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from actiondbg.commands.cli.kernels.report import ReportOptions
+from actiondbg.commands.cli.kernels.report import KernelReportOptions
 from actiondbg.commands.interpreter.options import fields_of
 from actiondbg.kernels.results.columns import FIXED
 from tests.paths import COMMAND, ROOT
@@ -38,6 +38,8 @@ def test_the_examples_print_what_the_page_shows(
 
 
 def test_every_column_and_option_is_on_the_page() -> None:
-    options = [each.option for each in fields_of(ReportOptions) if each.option.startswith("--")]
+    options = [
+        each.option for each in fields_of(KernelReportOptions) if each.option.startswith("--")
+    ]
     assert [name for name in FIXED if f"`{name}`" not in PAGE] == []
     assert [name for name in options if name not in PAGE] == []

@@ -12,7 +12,7 @@ import pytest
 
 from actiondbg.commands.cli.stat import run
 from actiondbg.recording import open_recording
-from actiondbg.recording.statistics.measurement import Selection, measure
+from actiondbg.recording.statistics.run_measurement import MeasuredSelection, measure
 from actiondbg.recording.statistics.samples import write_csv
 from actiondbg.statistics.events import KNOWN
 from tests.elements import some
@@ -54,7 +54,7 @@ def test_events_are_named() -> None:
 
 def test_columns_and_fields_are_named(tmp_path: Path) -> None:
     path = write_recording(tmp_path / "a.adbrec", [Action("A", samples=[1])], events=["cs"])
-    found = measure(open_recording(path), Selection())
+    found = measure(open_recording(path), MeasuredSelection())
     header = write_csv(found.samples, tmp_path).read_text().splitlines()[0].replace('"', "")
     for word in some([*header.split(",")[:-1], *found.as_json()]):
         assert word in WORDS, word

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from actiondbg.lineage.source import open_lineage
+from actiondbg.lineage.opened_lineage import open_lineage
 from actiondbg.lineage.stage import symbol_around
 from tests.conftest import LIBRARY
 from tests.elements import some

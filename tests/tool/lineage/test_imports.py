@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from actiondbg.errors import UsageError
-from actiondbg.lineage.source import open_lineage
+from actiondbg.lineage.opened_lineage import open_lineage
 from actiondbg.recording.imported.importer import import_log
 from tests.conftest import LIBRARY
 from tests.elements import some

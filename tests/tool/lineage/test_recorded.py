@@ -16,11 +16,11 @@ import pytest
 
 import actiondbg
 from actiondbg.errors import NotRecorded, UsageError
-from actiondbg.lineage.answer import TrackAnswer, answer
 from actiondbg.lineage.lineage import Lineage, Tracking
-from actiondbg.lineage.live import SessionLineage
+from actiondbg.lineage.opened_lineage import ChainLineage, open_lineage
 from actiondbg.lineage.recorded.recorded_lineage import RecordedLineage
-from actiondbg.lineage.source import ChainLineage, open_lineage
+from actiondbg.lineage.session_lineage import SessionLineage
+from actiondbg.lineage.track_answer import TrackAnswer, answer
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record, start_recording
 from actiondbg.recording.session import open_session

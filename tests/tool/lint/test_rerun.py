@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from actiondbg.lint.linted_runs import recorded_runs
 from actiondbg.lint.linter import Linter
 from actiondbg.lint.rerun import Rerun, changed_by
-from actiondbg.lint.runs import recorded_runs
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
 from tests.conftest import LIBRARY

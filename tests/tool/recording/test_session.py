@@ -23,7 +23,7 @@ from actiondbg.process.stop import Stop
 from actiondbg.protocol import Changes, Outcome
 from actiondbg.recording.capture.recorder import record
 from actiondbg.recording.session import open_session
-from actiondbg.recording.session.session import RecordedSession
+from actiondbg.recording.session.recorded_session import RecordedSession
 from actiondbg.session.debug_session import DebugSession
 from tests.conftest import LIBRARY
 from tests.elements import some

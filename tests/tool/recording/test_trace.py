@@ -15,7 +15,7 @@ import pytest
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import start_recording
 from actiondbg.recording.trace import writer as writing
-from actiondbg.recording.trace.options import Selection
+from actiondbg.recording.trace.options import SliceSelection
 from actiondbg.recording.trace.writer import Written
 from tests.conftest import LIBRARY
 from tests.fakes.recording.recordings import fake_recording
@@ -111,7 +111,7 @@ def _follow(argv: list[str], directory: Path, parts: list[int]) -> Written | Non
         patch.setattr(writing, "_SHARE", 1 << 30)
         patch.setattr(writing.TraceFile, "add_part", count)
         with start_recording(argv, recording) as running:
-            return writing.trace_run(running, str(out), "chrome", Selection())[1]
+            return writing.trace_run(running, str(out), "chrome", SliceSelection())[1]
 
 
 def test_a_trace_that_follows_the_run_is_the_same(

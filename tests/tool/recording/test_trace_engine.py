@@ -9,7 +9,7 @@ import pytest
 
 from actiondbg.recording import open_recording
 from actiondbg.recording.trace import writer as writing
-from actiondbg.recording.trace.options import Failed, Selection, format_of
+from actiondbg.recording.trace.options import Failed, SliceSelection, format_of
 from actiondbg.recording.trace.writer import write_trace
 from tests.fakes.recording.nesting import ActionGenerator, leave_open, write_chunks
 from tests.fakes.recording.recordings import Action, Change, Operation, fake_recording
@@ -52,7 +52,7 @@ def _slices(engine: Engine, prefix: str) -> dict[int, Slice]:
 
 def _check(recording: Path, suffix: str, failed: Failed = "fold") -> None:
     path = recording.with_suffix(suffix)
-    write_trace(recording, str(path), format_of(path.name), Selection(failed=failed))
+    write_trace(recording, str(path), format_of(path.name), SliceSelection(failed=failed))
     wanted = expected(open_recording(recording), failed)
     with Engine(path) as engine:
         found = _slices(engine, PREFIXES[suffix.removesuffix(".gz")])

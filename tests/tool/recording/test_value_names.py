@@ -19,7 +19,7 @@ from actiondbg.ir.printed import Excerpt
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
 from actiondbg.recording.session import open_session
-from actiondbg.recording.session.session import RecordedSession
+from actiondbg.recording.session.recorded_session import RecordedSession
 from tests.conftest import FOLDS, LIBRARY
 from tests.elements import some
 from tests.fakes import command_line

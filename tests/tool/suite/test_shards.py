@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from actiondbg.suite.processes import SuiteFolder
+from actiondbg.suite.folder import SuiteFolder
 from actiondbg.suite.shards import record_shards
 from tests.paths import COMMAND
 from tests.tool.suite.conftest import ADDS, query, record, run, runs

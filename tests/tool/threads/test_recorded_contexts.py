@@ -10,7 +10,7 @@ import pytest
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
 from actiondbg.recording.recording import Recording
-from actiondbg.recording.session.session import RecordedSession
+from actiondbg.recording.session.recorded_session import RecordedSession
 from tests.fakes.threads import build
 
 FOLD = """\

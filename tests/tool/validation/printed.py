@@ -8,8 +8,8 @@ from pathlib import Path
 from actiondbg.validation.concrete import Concrete
 from actiondbg.validation.domain import POISON
 from actiondbg.validation.interpreter import run_function
-from actiondbg.validation.machine import Event
-from actiondbg.validation.reading import ProgramReader
+from actiondbg.validation.machine import VisibleEvent
+from actiondbg.validation.program_reader import ProgramReader
 
 LOWERING = (
     "builtin.module(convert-tensor-to-linalg,"
@@ -54,7 +54,7 @@ def interpreted(program: str, *, steps: int = 2_000_000) -> str:
     return "".join(_text(event) for event in outcome.events)
 
 
-def _text(event: Event) -> str:
+def _text(event: VisibleEvent) -> str:
     name = event.kind.removeprefix("call @print")
     if name in _TEXTS:
         return _TEXTS[name]

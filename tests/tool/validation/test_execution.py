@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from actiondbg.validation.execution.harness import make_test
-from actiondbg.validation.execution.runner import Executed, Runner
+from actiondbg.validation.execution.runner import ExecutedCall, Runner
 from actiondbg.validation.inputs import Array, Input, View
 from tests.conftest import LIBRARY
 
@@ -24,11 +24,11 @@ def runner(mlir_opt: str, tmp_path: Path) -> Runner:
     return Runner(Path(mlir_opt), tmp_path)
 
 
-def run(runner: Runner, text: str, *inputs: Input, symbol: str = "f") -> list[Executed]:
+def run(runner: Runner, text: str, *inputs: Input, symbol: str = "f") -> list[ExecutedCall]:
     return runner.run(make_test(text, symbol, inputs))
 
 
-def bits(executed: Executed, key: str = "result 0") -> tuple[int, ...]:
+def bits(executed: ExecutedCall, key: str = "result 0") -> tuple[int, ...]:
     assert executed.failure == ""
     return executed.part(key).bits
 

@@ -10,7 +10,7 @@ import pytest
 from actiondbg.bisection.command_runner import Cancelled
 from actiondbg.validation.execution.harness import make_test
 from actiondbg.validation.execution.runner import NotLowered, Runner
-from actiondbg.validation.execution.subject import NotRunnable
+from actiondbg.validation.execution.tested_function import NotTestable
 from actiondbg.validation.inputs import Array, Input, View
 
 BUILDS = ("pypi",)
@@ -115,5 +115,5 @@ def test_a_cancelled_runner(runner: Runner) -> None:
     ],
 )
 def test_no_test_can_be_made(text: str, given: tuple[int, ...], why: str) -> None:
-    with pytest.raises(NotRunnable, match=why):
+    with pytest.raises(NotTestable, match=why):
         make_test(text, "f", [Input(given, ((1,),))])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from actiondbg.validation.judge import Judge
-from actiondbg.validation.judgement import Judgement, Limits, Query
+from actiondbg.validation.function_judgement import FunctionJudgement, JudgementLimits, Query
+from actiondbg.validation.module_judge import ModuleJudge
 from tests.conftest import LIBRARY
 
 BUILDS = LIBRARY
@@ -49,9 +49,11 @@ _IN_ORDER = "for %i = 0 to 512"
 _PARALLEL = "parallel (%i) = (0) to (512)"
 
 
-def _judged(before: str, after: str, mlir_opt: str, scratch: Path) -> Judgement:
-    limits = Limits(seconds=20, inputs=8, steps=20_000, tool=mlir_opt, scratch=str(scratch))
-    (found,) = Judge(limits).judge(Query(before, after))
+def _judged(before: str, after: str, mlir_opt: str, scratch: Path) -> FunctionJudgement:
+    limits = JudgementLimits(
+        seconds=20, inputs=8, steps=20_000, tool=mlir_opt, scratch=str(scratch)
+    )
+    (found,) = ModuleJudge(limits).judge(Query(before, after))
     return found
 
 

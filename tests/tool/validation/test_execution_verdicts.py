@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from actiondbg.bisection.execute_oracle import PIPELINE, runner_libraries
-from actiondbg.validation.agreement import Run
+from actiondbg.validation.agreement import FunctionRun
 from actiondbg.validation.domain import POISON
 from actiondbg.validation.execution.lowerings import PLAIN
 from actiondbg.validation.execution.real_runs import (
@@ -21,7 +21,7 @@ from actiondbg.validation.execution.real_runs import (
 )
 from actiondbg.validation.execution.runner import Runner
 from actiondbg.validation.inputs import Array, Input, View
-from actiondbg.validation.machine import Buffer, Elements, Outcome, RuntimeValue
+from actiondbg.validation.machine import Buffer, Elements, FunctionOutcome, RuntimeValue
 from actiondbg.validation.strictness import Strictness
 from actiondbg.validation.types import INDEX, FloatType, IntegerType, ShapedType, Type
 from tests.paths import ROOT
@@ -45,10 +45,10 @@ def run_of(
     *results: RuntimeValue,
     types: tuple[Type, ...] = (),
     cells: dict[str, list[RuntimeValue]] | None = None,
-) -> Run:
+) -> FunctionRun:
     """Return what an interpreter would say."""
     memory = {name: Buffer(list(items), I32) for name, items in (cells or {}).items()}
-    return Run(Outcome(results, (), memory, frozenset()), [], types)
+    return FunctionRun(FunctionOutcome(results, (), memory, frozenset()), [], types)
 
 
 def lanes(*items: RuntimeValue) -> Elements:

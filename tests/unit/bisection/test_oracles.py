@@ -18,11 +18,11 @@ from actiondbg.bisection.oracles import (
     Command,
     Crash,
     Diagnostic,
-    Evidence,
     FileCheck,
     Oracle,
     OracleSetup,
     PredicateOracle,
+    TrialFiles,
     Verify,
     make_oracle,
 )
@@ -48,10 +48,10 @@ def around(tmp_path: Path, seconds: float | None = None) -> OracleSetup:
     )
 
 
-def evidence(tmp_path: Path, text: str = "one\ntwo\n", stop: Stop | None = ENDED) -> Evidence:
+def evidence(tmp_path: Path, text: str = "one\ntwo\n", stop: Stop | None = ENDED) -> TrialFiles:
     (tmp_path / "out").write_text(text)
     (tmp_path / "err").write_text("warning: x\nin.mlir:1:1: error: failed to legalize\n")
-    return Evidence(tmp_path / "out", tmp_path / "err", stop)
+    return TrialFiles(tmp_path / "out", tmp_path / "err", stop)
 
 
 def judge(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from actiondbg.bisection.reduction import Chunks, Lines, Reduced, reduce_input
+from actiondbg.bisection.reduction import Chunks, Reduced, TextLines, reduce_input
 from actiondbg.errors import FileNotWritten, UsageError
 from tests.fakes import stock_tool as stock
 
@@ -74,7 +74,7 @@ def test_the_smallest_of_a_set_is_found(folder: Path) -> None:
 
 def test_lines_and_blocks() -> None:
     text = 'a {\n  b {\n  }\n  "}"\n} // }\nc\n'
-    lines = Lines(text)
+    lines = TextLines(text)
     assert lines.text == text
     assert lines.count(0) == 2 and lines.count(1) == 6
     assert lines.without(0, [0]) == 'a {\n  "}"\n} // }\nc\n'

@@ -15,7 +15,7 @@ from actiondbg.bisection.report.html import html_report
 from actiondbg.bisection.report.markdown import block, code, escape, markdown_report
 from actiondbg.bisection.reproducer.reproducer import Reproducer
 from actiondbg.bisection.reproducer.run import StepResult
-from actiondbg.bisection.reproducer.scripts import Step, session_script
+from actiondbg.bisection.reproducer.scripts import ScriptStep, session_script
 from actiondbg.bisection.result import Culprit, Entry, Result
 from actiondbg.bisection.verdict import Mode
 from actiondbg.errors import FileNotWritten
@@ -71,8 +71,8 @@ def report(**changes: object) -> Report:
         notes=[NASTY],
     )
     steps = [
-        StepResult(Step("bad", "the first", ["-n", "bad"]), "bad"),
-        StepResult(Step("good", NASTY, [NASTY], piped="in"), "untestable"),
+        StepResult(ScriptStep("bad", "the first", ["-n", "bad"]), "bad"),
+        StepResult(ScriptStep("good", NASTY, [NASTY], piped="in"), "untestable"),
     ]
     reproducer = Reproducer(
         result=result,
@@ -268,8 +268,8 @@ def test_a_set_that_may_not_be_the_smallest_is_not_called_so(mode: Mode) -> None
 
 
 def test_a_reproducer_that_needs_actiondbg_is_not_of_the_stock_tool_alone() -> None:
-    bad = Step("bad", "as it is", ["in.mlir"])
-    good = Step("good", "with skips", ["in.mlir"], skips=True)
+    bad = ScriptStep("bad", "as it is", ["in.mlir"])
+    good = ScriptStep("good", "with skips", ["in.mlir"], skips=True)
     assert bad.key != good.key
     steps = [StepResult(bad, "bad"), StepResult(good, "good")]
     text = markdown_report(report(steps=steps, verified=True))

@@ -21,7 +21,13 @@ from actiondbg.bisection.oracles import (
     PredicateOracle,
     Verify,
 )
-from actiondbg.bisection.reproducer.scripts import OUT, ShellJudge, Step, make_script, read_verdicts
+from actiondbg.bisection.reproducer.scripts import (
+    OUT,
+    ScriptStep,
+    ShellJudge,
+    make_script,
+    read_verdicts,
+)
 from actiondbg.bisection.reproducer.shell_oracles import shell_judge
 from actiondbg.bisection.reproducer.strategies import (
     CopiedFiles,
@@ -32,7 +38,7 @@ from actiondbg.bisection.reproducer.strategies import (
     strategies,
     with_source,
 )
-from actiondbg.validation.oracle import Validate
+from actiondbg.validation.validate_oracle import Validate
 
 # --- pipelines ----------------------------------------------------------------------------
 
@@ -144,14 +150,14 @@ def test_two_files_of_one_name_are_both_copied(here: Path) -> None:
 
 
 STEPS = [
-    Step("bad", "it's the first", ["-n", "bad"]),
-    Step("good", "a `second` $(one)", ["-n", "good $(exit 9) 'quoted'"]),
+    ScriptStep("bad", "it's the first", ["-n", "bad"]),
+    ScriptStep("good", "a `second` $(one)", ["-n", "good $(exit 9) 'quoted'"]),
 ]
 CHECK = ShellJudge("it says good", ['grep -q good "$out"'])
 
 
 def run_script(
-    folder: Path, steps: list[Step], judge: ShellJudge, **variables: str
+    folder: Path, steps: list[ScriptStep], judge: ShellJudge, **variables: str
 ) -> subprocess.CompletedProcess[str]:
     """Run a script whose tool is echo."""
     tool = shutil.which("echo")
@@ -177,7 +183,7 @@ def test_script_reports_its_result(tmp_path: Path) -> None:
 
 
 def test_script_reports_an_unexpected_result(tmp_path: Path) -> None:
-    steps = [Step("good", "never", ["bad"]), *STEPS]
+    steps = [ScriptStep("good", "never", ["bad"]), *STEPS]
     done = run_script(tmp_path, steps, ShellJudge("x", ["echo why; grep -q good $out"]))
     assert done.returncode == 1
     assert done.stdout.splitlines()[0] == "1. bad, expected good: never"
@@ -206,7 +212,7 @@ def test_script_leaves_other_oracles_to_actiondbg(tmp_path: Path) -> None:
 
 def test_script_ends_commands_at_the_time_limit(tmp_path: Path) -> None:
     script = make_script(
-        [], [Step("good", "slow", ["30"])], ShellJudge("x", None), Path("sleep"), 0.2
+        [], [ScriptStep("good", "slow", ["30"])], ShellJudge("x", None), Path("sleep"), 0.2
     )
     (tmp_path / "repro.sh").write_text(script)
     environment = {"PATH": "/usr/bin:/bin", "KEEP": "kept"}

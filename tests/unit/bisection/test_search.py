@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actiondbg.bisection.minimizer import Interval, Minimizer, SearchResult, search
+from actiondbg.bisection.minimizer import Interval, Minimizer, SearchEnd, search
 from actiondbg.bisection.verdict import Verdict
 from tests.elements import some
 from tests.fakes import strategies
@@ -131,7 +131,7 @@ def _search_and_confirm(verdicts: list[Verdict], seed: int, jobs: int) -> bool:
 
 
 def test_inconsistent_verdicts_are_reported() -> None:
-    found = SearchResult(Interval(79, 80), {20: "bad"})
+    found = SearchEnd(Interval(79, 80), {20: "bad"})
     assert found.surprises == [20]
 
 

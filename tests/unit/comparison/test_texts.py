@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from actiondbg.comparison.actions import function_texts
+from actiondbg.comparison.changing_actions import function_texts
 
 
 def test_the_operations_of_a_module() -> None:

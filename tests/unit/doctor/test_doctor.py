@@ -14,7 +14,7 @@ from actiondbg.commands.render.doctor import examined_text
 from actiondbg.doctor.build_report import markdown_table
 from actiondbg.doctor.examination import Examined, examine
 from actiondbg.doctor.sample import sample_of_tool
-from actiondbg.doctor.subject import Subject, installed_subjects, subjects_of
+from actiondbg.doctor.subject import ExaminedSubject, installed_subjects, subjects_of
 from actiondbg.errors import LaunchError
 from actiondbg.protocol.capabilities import CAPABILITIES
 from tests.unit.toolchain.test_identification import MAIN, MLIR
@@ -27,8 +27,8 @@ def foo_opt(tmp_path: Path) -> Path:
     return tmp_path / "prefix/bin/foo-opt"
 
 
-def subject_of(path: Path) -> Subject:
-    return Subject(path.name, path, sample_of_tool(path.name))
+def subject_of(path: Path) -> ExaminedSubject:
+    return ExaminedSubject(path.name, path, sample_of_tool(path.name))
 
 
 def test_a_tool_without_a_trial(foo_opt: Path) -> None:
@@ -52,7 +52,9 @@ def test_a_stripped_tool(foo_opt: Path) -> None:
 
 def test_a_library_of_a_package_is_described(foo_opt: Path, tmp_path: Path) -> None:
     compile_c(tmp_path / "libfoo.so", MLIR, "-shared", "-fPIC")
-    subject = Subject("foo", Path(sys.executable), sample_of_tool("foo"), tmp_path / "libfoo.so")
+    subject = ExaminedSubject(
+        "foo", Path(sys.executable), sample_of_tool("foo"), tmp_path / "libfoo.so"
+    )
     found = examine(subject)
     assert (found.object, found.symbols) == (tmp_path / "libfoo.so", "exported")
     assert found.program == Path(sys.executable)
@@ -135,7 +137,7 @@ def test_the_command(foo_opt: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_an_environment_without_tools(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("actiondbg.commands.cli.doctor.installed_subjects", list[Subject])
+    monkeypatch.setattr("actiondbg.commands.cli.doctor.installed_subjects", list[ExaminedSubject])
     assert main(["doctor"]) == 1
     assert capsys.readouterr().out.startswith("Not installed: mlir-opt (pip install ")
 

@@ -10,7 +10,7 @@ from actiondbg.commands.cli.cost import annotate
 from actiondbg.ir.written_locations import split_location
 from actiondbg.lineage.annotation import Annotation
 from actiondbg.lineage.lineage import Lineage
-from actiondbg.lineage.source import open_lineage
+from actiondbg.lineage.opened_lineage import open_lineage
 
 INPUT = """\
 func.func @main(%a: f32, %b: f32) -> f32 {

@@ -8,8 +8,8 @@ import pytest
 
 from actiondbg.errors import UsageError
 from actiondbg.lineage.dumps.dump_lineage import DumpLineage, read_dumps
-from actiondbg.lineage.lineage import Evidence, Loss, Step
-from actiondbg.lineage.source import open_lineage
+from actiondbg.lineage.lineage import Evidence, LineageStep, Loss
+from actiondbg.lineage.opened_lineage import open_lineage
 
 INPUT = """func.func @f(%a: i32) -> i32 {
   %0 = t.add %a, %a : i32
@@ -47,13 +47,13 @@ def test_operations_are_tracked_there_and_back(folder: Path) -> None:
     assert [operation.name for operation in there.operations] == ["l.loop", "l.yield"]
     loop = there.traces[0]
     assert loop.steps == (
-        Step(Evidence.LOCATION, add.node, loop.operation.node),
-        Step(Evidence.LOCATION, mul.node, loop.operation.node),
+        LineageStep(Evidence.LOCATION, add.node, loop.operation.node),
+        LineageStep(Evidence.LOCATION, mul.node, loop.operation.node),
     )
     assert not loop.is_exact
     back = found.track([loop.operation], source)
     assert [operation.name for operation in back.operations] == ["t.add", "t.mul"]
-    assert back.traces[1].steps == (Step(Evidence.LOCATION, mul.node, loop.operation.node),)
+    assert back.traces[1].steps == (LineageStep(Evidence.LOCATION, mul.node, loop.operation.node),)
     assert found.track([add], target, exact=True).traces == ()
 
 

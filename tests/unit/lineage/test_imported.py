@@ -10,7 +10,7 @@ pytest.importorskip("pyarrow")
 
 from actiondbg.cli import main
 from actiondbg.errors import UsageError
-from actiondbg.lineage.dumps.imported import imported_lineage, stages_of
+from actiondbg.lineage.dumps.imported_lineage import imported_lineage, stages_of
 from actiondbg.recording import open_recording
 from actiondbg.recording.imported.importer import import_log
 from actiondbg.recording.recording import Recording

@@ -11,14 +11,15 @@ from tests.elements import some
 
 pytest.importorskip("duckdb")
 
-from actiondbg.lineage.pictures.graph import (
+from actiondbg.lineage.pictures.matrix_page import matrix_page
+from actiondbg.lineage.pictures.sankey import flows_title, sankey_page, sankey_svg
+from actiondbg.lineage.pictures.tracking_picture import (
     Picture,
     picture,
     picture_dot,
     picture_page,
     picture_svg,
 )
-from actiondbg.lineage.pictures.pages import flows_title, matrix_page, sankey_page, sankey_svg
 from actiondbg.lineage.questions.flows import flows
 from actiondbg.lineage.questions.matrix import matrix, unexplained
 from actiondbg.lineage.units import rolled_up

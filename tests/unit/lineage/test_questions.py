@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("duckdb")
 
 from actiondbg.errors import UsageError
-from actiondbg.lineage.lineage import Evidence, Step
+from actiondbg.lineage.lineage import Evidence, LineageStep
 from actiondbg.lineage.questions.flows import flows
 from actiondbg.lineage.questions.groups import groups
 from actiondbg.lineage.questions.kinds import kind_rows
@@ -39,7 +39,7 @@ def test_ways_part_at_the_first_difference() -> None:
     assert (parting.count_a, parting.size_a, parting.count_b, parting.size_b) == (3, 3, 0, 4)
     assert parting.is_complete
     assert [example.operation.node for example in parting.examples] == [1, 2, 3]
-    assert parting.examples[0].step == Step(Evidence.REPLACED, 1, 30001, 11)
+    assert parting.examples[0].step == LineageStep(Evidence.REPLACED, 1, 30001, 11)
 
 
 def test_ways_of_stages_part_at_a_stage() -> None:
@@ -50,7 +50,7 @@ def test_ways_of_stages_part_at_a_stage() -> None:
         written_stage("C.mlir", "21 c.z\n22 c.w\n23 c.w"),
     ]
     pairs = [(1, 11), (2, 12), (3, 13), (11, 21), (12, 22), (13, 23)]
-    steps = [Step(Evidence.LOCATION, source, target) for source, target in pairs]
+    steps = [LineageStep(Evidence.LOCATION, source, target) for source, target in pairs]
     lineage = FakeLineage(stages, steps)
     first = list(stages[0])
     parting = ways_part(lineage, first[:1], first[1:])

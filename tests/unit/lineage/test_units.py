@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from actiondbg.lineage.lineage import Evidence, Loss, Step, Trace, Tracking
+from actiondbg.lineage.lineage import Evidence, LineageStep, Loss, Trace, Tracking
 from actiondbg.lineage.units import roll_up, rolled_up, unit_label, units_of
 from tests.fakes.lineage.lineage import written_stage
 
@@ -70,8 +70,8 @@ def test_globals_answer_for_themselves() -> None:
 
 
 def test_the_best_trace_of_a_unit_is_kept() -> None:
-    guess = Step(Evidence.LOCATION, 100, 5)
-    sure = (Step(Evidence.REPLACED, 100, 101), Step(Evidence.CLONED, 101, 7))
+    guess = LineageStep(Evidence.LOCATION, 100, 5)
+    sure = (LineageStep(Evidence.REPLACED, 100, 101), LineageStep(Evidence.CLONED, 101, 7))
     loop, body, exit = (one for number in (5, 7, 10) if (one := STAGE.of_node(number)))
     traces = (Trace(loop, (guess,)), Trace(body, sure), Trace(exit, (guess,)))
     lost = (Loss(9, "dead"),)

@@ -12,23 +12,34 @@ from sarif_pydantic import Sarif  # pyright: ignore[reportMissingTypeStubs]
 from actiondbg.commands.render.lint import lint_text
 from actiondbg.errors import ActiondbgError
 from actiondbg.lint.reports import junit_text, sarif_log
-from actiondbg.lint.rules import RULES, Finding, Findings, Place, baseline_text, read_baseline
+from actiondbg.lint.rules import (
+    RULES,
+    Finding,
+    FindingPlace,
+    Findings,
+    baseline_text,
+    read_baseline,
+)
 
-LARGE = Place(
+LARGE = FindingPlace(
     ("mlir-opt", "large.mlir"), "/tests", 900, None, None, 70, "large.mlir", 7, "f", "arith.addi"
 )
-SMALL = Place(
+SMALL = FindingPlace(
     ("mlir-opt", "a b.mlir"), "/tests", 9, None, None, 3, "a b.mlir", 2, "g", "arith.addi"
 )
 
 
-def found(place: Place = SMALL, rule: str = "not-notified", subject: str = "Fold") -> Finding:
+def found(
+    place: FindingPlace = SMALL, rule: str = "not-notified", subject: str = "Fold"
+) -> Finding:
     """Return a finding."""
     return Finding(rule, subject, "modified arith.addi", place, 2, 1, 0.5)
 
 
 @pytest.mark.parametrize("places", [(LARGE, SMALL), (SMALL, LARGE)])
-def test_a_finding_of_several_runs_is_one_at_the_smallest(places: tuple[Place, Place]) -> None:
+def test_a_finding_of_several_runs_is_one_at_the_smallest(
+    places: tuple[FindingPlace, FindingPlace],
+) -> None:
     findings = Findings()
     findings.add([found(places[0])])
     findings.add([found(places[1])])
@@ -62,7 +73,7 @@ def test_another_file_is_no_baseline(tmp_path: Path, text: str) -> None:
 
 
 def test_sarif_has_the_rules_places_and_identities() -> None:
-    unplaced = found(Place(("tool",), "/", 1), "unstable-output", "tool")
+    unplaced = found(FindingPlace(("tool",), "/", 1), "unstable-output", "tool")
     log = json.loads(json.dumps(sarif_log([found(), unplaced], RULES)))
     (run,) = Sarif.model_validate(log).runs
     first, second = run.results or []

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import re
 
-from actiondbg.recording.format.structs import STRUCTS, Kind, Space
+from actiondbg.recording.format.structs import STRUCTS, SectionKind, Space
 from actiondbg.tool.shipped import AGENT_SOURCE
 
 HEADER = (AGENT_SOURCE / "record/RecordFile.h").read_text()
 # The structs of RecordFile.h, and the sections of which they are the items.
 ITEMS = {
-    "LocationRow": Kind.LOCATIONS,
-    "ActionRow": Kind.ACTIONS,
-    "PatchRow": Kind.PATCHES,
-    "ReasonRow": Kind.REASONS,
-    "IRRow": Kind.IR,
-    "StageRow": Kind.STAGES,
-    "ContextRow": Kind.CONTEXTS,
-    "FindingRow": Kind.FINDINGS,
+    "LocationRow": SectionKind.LOCATIONS,
+    "ActionRow": SectionKind.ACTIONS,
+    "PatchRow": SectionKind.PATCHES,
+    "ReasonRow": SectionKind.REASONS,
+    "IRRow": SectionKind.IR,
+    "StageRow": SectionKind.STAGES,
+    "ContextRow": SectionKind.CONTEXTS,
+    "FindingRow": SectionKind.FINDINGS,
 }
 
 
@@ -39,9 +39,9 @@ def _forms(body: str) -> list[str]:
 
 
 def test_kinds_of_sections() -> None:
-    names = [kind.name.replace("_", "").lower() for kind in Kind]
+    names = [kind.name.replace("_", "").lower() for kind in SectionKind]
     assert [name.lower() for name in _enumerators("SectionKind")] == names
-    assert list(Kind) == list(range(1, len(Kind) + 1))
+    assert list(SectionKind) == list(range(1, len(SectionKind) + 1))
 
 
 def test_spaces_of_strings() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from actiondbg.errors import UsageError
-from actiondbg.recording.overwrite import check_overwritten
+from actiondbg.recording.overwrite_protection import check_overwritten
 from tests.fakes import command_line
 from tests.fakes.recording.recordings import Action, write_recording
 

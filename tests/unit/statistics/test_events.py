@@ -11,13 +11,13 @@ import pytest
 from actiondbg.errors import UsageError
 from actiondbg.statistics import event_probe as opening
 from actiondbg.statistics.event_probe import PARANOID, CountingRefused, choose, try_event
-from actiondbg.statistics.events import KNOWN, MOST, Event, is_clock, parse_events
+from actiondbg.statistics.events import KNOWN, MOST, CountableEvent, is_clock, parse_events
 from tests.fakes import command_line
 from tests.fakes.privileges import filtered, unprivileged
 from tests.paths import COMMAND
 
 
-def tried(name: str) -> Event | None:
+def tried(name: str) -> CountableEvent | None:
     return try_event(KNOWN[name]).counted
 
 

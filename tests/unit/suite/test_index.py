@@ -11,8 +11,9 @@ import pytest
 from actiondbg.errors import UsageError
 from actiondbg.recording import open_recording
 from actiondbg.recording.query.database import open_database
+from actiondbg.suite.folder import SuiteFolder
 from actiondbg.suite.index import build_index, connect, pass_options, summarize
-from actiondbg.suite.processes import SuiteFolder, read_processes
+from actiondbg.suite.processes import read_processes
 from tests.elements import some
 from tests.fakes.recording.recordings import fake_recording
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from actiondbg.suite.processes import LitTest, LitTests, SuiteProcess, SuiteProcesses, run_lines
+from actiondbg.suite.lit_tests import LitTest, LitTests, run_lines
+from actiondbg.suite.processes import SuiteProcess, SuiteProcesses
 
 TEXT = """\
 // RUN: mlir-opt %s -split-input-file --canonicalize="top-down=false" | FileCheck %s

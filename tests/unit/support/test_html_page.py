@@ -9,7 +9,7 @@ import re
 from actiondbg.support.html_page import (
     Cell,
     Html,
-    Row,
+    TableRow,
     as_script,
     code,
     element,
@@ -31,7 +31,7 @@ def test_text_is_escaped_and_html_is_kept() -> None:
 
 def test_a_table_aligns_numbers_and_names_rows() -> None:
     cells = ["<", 1234, 0, Cell("5 ms", "n", 0.005)]
-    assert table([Row(cells, "r1", "best")], ["a", Cell("b", "n")]) == (
+    assert table([TableRow(cells, "r1", "best")], ["a", Cell("b", "n")]) == (
         '<table><thead><tr><th scope=col>a</th><th scope=col class="n">b</th></tr></thead>\n'
         '<tbody>\n<tr id="r1" class="best"><td>&lt;</td><td class="n">1,234</td><td class="n"></td>'
         '<td class="n" data-value="0.005">5 ms</td></tr>\n</tbody></table>'

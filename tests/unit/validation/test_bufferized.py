@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from actiondbg.validation.judge import Judge
-from actiondbg.validation.judgement import Limits, Query
+from actiondbg.validation.function_judgement import JudgementLimits, Query
+from actiondbg.validation.module_judge import ModuleJudge
 
 _BEFORE = """
 func.func @f(%t: tensor<?xi32>, %i: index, %v: i32) -> (tensor<?xi32>, i32) {
@@ -36,14 +36,14 @@ _STORE = "memref.store %v, %t[%i] : memref<?xi32, strided<[?], offset: ?>>\n"
 )
 def test_an_insertion_in_place(body: str, verdict: str, said: str) -> None:
     after = _HEAD + body + _TAIL
-    (found,) = Judge(Limits(seconds=10)).judge(Query(_BEFORE, after))
+    (found,) = ModuleJudge(JudgementLimits(seconds=10)).judge(Query(_BEFORE, after))
     assert found.verdict == verdict
     assert said in found.detail
 
 
 def test_other_types_are_not_compared() -> None:
     after = _HEAD.replace("i32", "i64") + (_LOAD + _STORE + _TAIL).replace("i32", "i64")
-    (found,) = Judge(Limits(seconds=10)).judge(Query(_BEFORE, after))
+    (found,) = ModuleJudge(JudgementLimits(seconds=10)).judge(Query(_BEFORE, after))
     assert (found.verdict, found.detail) == ("unknown", "its type changes")
 
 
@@ -66,7 +66,9 @@ func.func @f(%x: i32) -> memref<2xi32> {
 }
 """
     kept, freed = (
-        Judge(Limits(seconds=10)).judge(Query(before, after.replace("DEALLOC", last)))[0]
+        ModuleJudge(JudgementLimits(seconds=10)).judge(
+            Query(before, after.replace("DEALLOC", last))
+        )[0]
         for last in ("", "memref.dealloc %m : memref<2xi32>")
     )
     assert kept.verdict == "equivalent"

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from actiondbg.validation.agreement import Run, disagreement
+from actiondbg.validation.agreement import FunctionRun, disagreement
 from actiondbg.validation.concrete import Concrete
 from actiondbg.validation.domain import NotInterpreted
+from actiondbg.validation.function_judgement import JudgementLimits, Query
 from actiondbg.validation.inputs import Input, View, materialize
 from actiondbg.validation.interpreter import run_function
-from actiondbg.validation.judge import Judge
-from actiondbg.validation.judgement import Limits, Query
 from actiondbg.validation.machine import Elements
+from actiondbg.validation.module_judge import ModuleJudge
 from actiondbg.validation.program import Module
-from actiondbg.validation.reading import ProgramReader
+from actiondbg.validation.program_reader import ProgramReader
 from actiondbg.validation.strictness import strictness
 
 _OUTSIDE = "func.func private @outside(i32) -> i32\nfunc.func private @look()\n"
@@ -34,11 +34,11 @@ func.func @f(%x: i32) -> i32 {
 """
 
 
-def _run(module: Module, input: Input) -> Run:
+def _run(module: Module, input: Input) -> FunctionRun:
     function = module.functions["f"]
     domain = Concrete()
     arguments, memory = materialize(input, function.inputs, domain.constant)
-    return Run(run_function(module, "f", arguments, domain), memory, function.results)
+    return FunctionRun(run_function(module, "f", arguments, domain), memory, function.results)
 
 
 def _difference(before: str, after: str, input: Input) -> str | None:
@@ -230,7 +230,7 @@ def test_a_store_to_a_global_is_missed(visibility: str, reader: str, is_seen: bo
     before, after = (
         _GLOBAL.format(visibility=visibility, reader=reader, lines=each) for each in (store, "")
     )
-    (found,) = Judge(Limits(seconds=5)).judge(Query(before, after))
+    (found,) = ModuleJudge(JudgementLimits(seconds=5)).judge(Query(before, after))
     assert ("global @g" in found.detail) == is_seen
     assert found.verdict == ("unknown" if is_seen else "equivalent"), found.detail
 
@@ -245,6 +245,6 @@ func.func @f() -> (memref<1xi32>, memref<1xi32>) {{
 """
     same, apart = text.format(second="a"), text.format(second="b")
     for before, after in ((same, apart), (apart, same)):
-        (found,) = Judge(Limits(seconds=5)).judge(Query(before, after))
+        (found,) = ModuleJudge(JudgementLimits(seconds=5)).judge(Query(before, after))
         assert found.verdict == "unknown"  # no real run shows it here
         assert "result 1 shares" in found.detail

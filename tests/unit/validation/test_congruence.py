@@ -6,13 +6,13 @@ import random
 
 import pytest
 
-from actiondbg.validation.judge import Judge
-from actiondbg.validation.judgement import Judgement, Limits, Query
+from actiondbg.validation.function_judge import FunctionJudge
+from actiondbg.validation.function_judgement import FunctionJudgement, JudgementLimits, Query
+from actiondbg.validation.module_judge import ModuleJudge
 from actiondbg.validation.pieces import NotScaled, Uncut, cuts, scaled
-from actiondbg.validation.program import Function, Pair
+from actiondbg.validation.program import Function, FunctionPair
+from actiondbg.validation.program_reader import ProgramReader
 from actiondbg.validation.proof.refinement import Refuted, prove
-from actiondbg.validation.reading import ProgramReader
-from actiondbg.validation.trial import Trial
 
 READER = ProgramReader()
 HEAD = (
@@ -106,8 +106,8 @@ func.func @f(%a: tensor<512x512xf32>, %b: tensor<512x512xf32>) -> tensor<512x512
 """
 
 
-def judged(before: str, after: str) -> Judgement:
-    (found,) = Judge(Limits(seconds=5)).judge(Query(before, after))
+def judged(before: str, after: str) -> FunctionJudgement:
+    (found,) = ModuleJudge(JudgementLimits(seconds=5)).judge(Query(before, after))
     return found
 
 
@@ -261,7 +261,7 @@ func.func @f(%a: tensor<512xf32>) -> tensor<512xf32> {
 """
     module = READER.read(text)
     with pytest.raises(NotScaled):
-        scaled(Pair("f", module, module))
+        scaled(FunctionPair("f", module, module))
 
 
 _NAMES = ("addi", "subi", "muli", "andi", "ori", "xori", "maxsi", "minui")
@@ -305,7 +305,9 @@ def test_pieces_never_hide_a_difference(seed: int) -> None:
     before, after = (
         READER.read("\n".join((head, *lines, "}"))) for lines in (body, mutated(chooser, body))
     )
-    by_pieces = Trial(Pair("f", before, after), Limits(seconds=10))._by_cuts()
+    by_pieces = FunctionJudge(
+        FunctionPair("f", before, after), JudgementLimits(seconds=10)
+    )._by_cuts()
     is_refuted = isinstance(prove(before, after, "f"), Refuted)
     assert not (is_refuted and by_pieces is not None)
 

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import pytest
 
-from actiondbg.validation.judge import Judge
-from actiondbg.validation.judgement import Judgement, Limits, Query
+from actiondbg.validation.function_judgement import FunctionJudgement, JudgementLimits, Query
+from actiondbg.validation.module_judge import ModuleJudge
 from tests.paths import INPUTS
 
-_LIMITS = Limits(seconds=5, inputs=24)
+_LIMITS = JudgementLimits(seconds=5, inputs=24)
 # The least number of cases of a dialect: a file that is read wrongly must not pass.
 _DIALECTS = {
     "arith": 20,
@@ -80,9 +80,9 @@ UNCONFIRMED = _cases("unconfirmed")
 UNKNOWN = _cases("unknown")
 
 
-def _judgement(before: str, after: str) -> Judgement:
+def _judgement(before: str, after: str) -> FunctionJudgement:
     """Return the judgement of @f, which is the only one: no other function differs."""
-    (judgement,) = Judge(_LIMITS).judge(Query(before, after))
+    (judgement,) = ModuleJudge(_LIMITS).judge(Query(before, after))
     assert judgement.symbol == "f"
     return judgement
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from actiondbg.validation.judge import Judge
-from actiondbg.validation.judgement import Limits, Query
+from actiondbg.validation.function_judgement import JudgementLimits, Query
+from actiondbg.validation.module_judge import ModuleJudge
 
 _BOUND = """
 func.func @f(%i: index) -> (index, index) {{
@@ -68,7 +68,7 @@ func.func @f(%t: tensor<4xi32>, %i: index) -> tensor<?xi32> {{
 
 
 def _verdict(before: str, after: str) -> str:
-    (found,) = Judge(Limits(seconds=10)).judge(Query(before, after))
+    (found,) = ModuleJudge(JudgementLimits(seconds=10)).judge(Query(before, after))
     return found.verdict
 
 
@@ -172,7 +172,7 @@ def test_returned_memory_is_kept(before: str, after: str, verdict: str) -> None:
 def test_a_race_is_not_run() -> None:
     """A real run goes through the iterations in order, and says nothing."""
     before = _SUM.format(loop="for %i = 0 to 8")
-    (found,) = Judge(Limits(seconds=10)).judge(
+    (found,) = ModuleJudge(JudgementLimits(seconds=10)).judge(
         Query(before, _SUM.format(loop="parallel (%i) = (0) to (8)"))
     )
     assert found.verdict == "unknown"
@@ -209,7 +209,9 @@ func.func private @use(tensor<2xf32>)
 """
     made = "%t = tensor.extract_slice %a[%k] [2] [1] : tensor<?xf32> to tensor<2xf32>"
     texts = [loop.format(before="", inside=made), loop.format(before=made, inside="")]
-    (found,) = Judge(Limits(seconds=10)).judge(Query(*texts, suspect="loop-invariant-code-motion"))
+    (found,) = ModuleJudge(JudgementLimits(seconds=10)).judge(
+        Query(*texts, suspect="loop-invariant-code-motion")
+    )
     assert found.verdict == "unknown"
 
 
@@ -235,7 +237,9 @@ func.func @f() -> tensor<2xcomplex<f32>> {
   return %r : tensor<2xcomplex<f32>>
 }
 """
-    (found,) = Judge(Limits(seconds=10)).judge(Query(before, before.replace("1.0", "2.0")))
+    (found,) = ModuleJudge(JudgementLimits(seconds=10)).judge(
+        Query(before, before.replace("1.0", "2.0"))
+    )
     assert (found.verdict, found.detail) == (
         "different",
         "result 0[0]: (1.0, 1.0) before, (2.0, 2.0) after",

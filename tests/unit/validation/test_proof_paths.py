@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from actiondbg.validation.inputs import View
-from actiondbg.validation.proof.exploration import Limits
-from actiondbg.validation.proof.refinement import NotProved, Proved, Refuted, Verdict, prove
-from actiondbg.validation.reading import ProgramReader
+from actiondbg.validation.program_reader import ProgramReader
+from actiondbg.validation.proof.exploration import ProofLimits
+from actiondbg.validation.proof.refinement import NotProved, ProofResult, Proved, Refuted, prove
 
 pytest.importorskip("bitwuzla")
 pytest.importorskip("mlir.ir")
@@ -15,7 +15,7 @@ pytest.importorskip("mlir.ir")
 _READER = ProgramReader()
 
 
-def verdict(before: str, after: str, limits: Limits | None = None) -> Verdict:
+def verdict(before: str, after: str, limits: ProofLimits | None = None) -> ProofResult:
     return prove(_READER.read(before), _READER.read(after), "f", limits)
 
 
@@ -144,11 +144,11 @@ def test_a_loop_with_an_unknown_bound_is_proved_up_to_a_limit() -> None:
         return %r : i32
         """,
     )
-    found = verdict(COUNTED, product, Limits(choices=6))
+    found = verdict(COUNTED, product, ProofLimits(choices=6))
     assert isinstance(found, Proved)
     assert found.bounds == "6 choices on a path"
     negative = product.replace("arith.maxsi %to, %zero", "arith.addi %to, %zero")
-    refuted = verdict(COUNTED, negative, Limits(choices=6))
+    refuted = verdict(COUNTED, negative, ProofLimits(choices=6))
     assert isinstance(refuted, Refuted)
     times = refuted.input.arguments[1]
     assert isinstance(times, int)
@@ -164,7 +164,7 @@ def test_a_loop_that_never_ends_within_the_limit_proves_nothing() -> None:
           cf.br ^again
         """,
     )
-    found = verdict(endless, endless, Limits(steps=50))
+    found = verdict(endless, endless, ProofLimits(steps=50))
     assert isinstance(found, NotProved)
     assert "steps" in found.reason
 
@@ -360,6 +360,6 @@ def test_the_time_is_limited() -> None:
         """,
     )
     never = function("(%x: i32, %y: i32) -> i1", "%r = arith.constant false\nreturn %r : i1")
-    found = verdict(factors, never, Limits(seconds=1, query_seconds=0.2))
+    found = verdict(factors, never, ProofLimits(seconds=1, query_seconds=0.2))
     assert isinstance(found, NotProved)
     assert "too long" in found.reason

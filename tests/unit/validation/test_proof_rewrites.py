@@ -9,8 +9,8 @@ from actiondbg.validation.domain import POISON, UndefinedBehaviour
 from actiondbg.validation.inputs import materialize
 from actiondbg.validation.interpreter import run_function
 from actiondbg.validation.program import Module
-from actiondbg.validation.proof.refinement import NotProved, Proved, Refuted, Verdict, prove
-from actiondbg.validation.reading import ProgramReader
+from actiondbg.validation.program_reader import ProgramReader
+from actiondbg.validation.proof.refinement import NotProved, ProofResult, Proved, Refuted, prove
 
 pytest.importorskip("bitwuzla")
 pytest.importorskip("mlir.ir")
@@ -23,7 +23,7 @@ def read(signature: str, body: str) -> Module:
     return _READER.read(f"func.func @f{signature} {{\n{lines}\n}}")
 
 
-def verdict(signature: str, before: str, after: str) -> Verdict:
+def verdict(signature: str, before: str, after: str) -> ProofResult:
     return prove(read(signature, before), read(signature, after), "f")
 
 

@@ -13,8 +13,8 @@ import pytest
 from actiondbg.validation.concrete import Concrete
 from actiondbg.validation.domain import POISON, UndefinedBehaviour
 from actiondbg.validation.program import OpaqueAttribute
-from actiondbg.validation.proof.exploration import Explorer, Limits
-from actiondbg.validation.proof.operation import Value
+from actiondbg.validation.proof.exploration import Explorer, ProofLimits
+from actiondbg.validation.proof.operation_on_terms import ScalarTerm
 from actiondbg.validation.proof.solver import Solver
 from actiondbg.validation.proof.symbolic import Symbolic
 from actiondbg.validation.proof.terms import Term, Terms
@@ -47,21 +47,21 @@ class Operation:
         self.described = (name, types, results, attributes)
         self._terms = Terms()
         self._solver = Solver()
-        self._explorer = Explorer(self._terms, self._solver, Limits())
+        self._explorer = Explorer(self._terms, self._solver, ProofLimits())
         self._domain = Symbolic(self._terms, self._explorer)
         self._operands = [self._unknown(at, type) for at, type in enumerate(types)]
         self._results = self._domain.apply(name, self._operands, types, results, attributes)
         self._defined = self._terms.and_(*self._explorer.conditions)
 
-    def _unknown(self, at: int, type: Scalar) -> Value:
+    def _unknown(self, at: int, type: Scalar) -> ScalarTerm:
         poison = self._terms.var(f"poison {at}", "Bool")
         if isinstance(type, IntegerType):
-            return Value(self._terms.var(f"{at}", type.width), poison)
+            return ScalarTerm(self._terms.var(f"{at}", type.width), poison)
         sort = self._domain.constant(0.0, type).term.sort
         if isinstance(sort, int):
-            return Value(self._terms.var(f"{at}", sort), poison)
+            return ScalarTerm(self._terms.var(f"{at}", sort), poison)
         bits = self._terms.var(f"{at}", sum(sort))
-        return Value(self._terms.from_bits(bits, sort), poison)
+        return ScalarTerm(self._terms.from_bits(bits, sort), poison)
 
     def disagreement(self, rows: Sequence[Sequence[Any]]) -> Sequence[Any] | None:
         """Return operands for which the numbers' domain has another result."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from actiondbg.validation.judge import Judge
-from actiondbg.validation.judgement import Query
+from actiondbg.validation.function_judgement import Query
+from actiondbg.validation.module_judge import ModuleJudge
 
 _FUNCTION = (
     "func.func @f(%x: i32, %p: !llvm.ptr, %q: !ptr.ptr<#ptr.generic_space>) {{\n{}\nreturn\n}}"
@@ -41,5 +41,5 @@ _OTHERS = {
 @pytest.mark.parametrize("name", _OTHERS)
 def test_a_difference_is_read(name: str) -> None:
     before, after = (f"{_FUNCTION.format(each)}" for each in _OTHERS[name])
-    assert not Judge().judge(Query(before, before))
-    assert [each.symbol for each in Judge().judge(Query(before, after))] == ["f"]
+    assert not ModuleJudge().judge(Query(before, before))
+    assert [each.symbol for each in ModuleJudge().judge(Query(before, after))] == ["f"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from actiondbg.validation.judge import Judge
-from actiondbg.validation.judgement import Limits, Query
-from actiondbg.validation.reading import ProgramReader
+from actiondbg.validation.function_judgement import JudgementLimits, Query
+from actiondbg.validation.module_judge import ModuleJudge
+from actiondbg.validation.program_reader import ProgramReader
 from actiondbg.validation.strictness import strictness
 
 _SUM = """
@@ -38,7 +38,7 @@ func.func @f(%v: vector<4xf32>, %s: f32) -> f32 {{
 
 
 def _verdict(before: str, after: str) -> str:
-    judged = Judge(Limits(seconds=10)).judge(Query(before, after))
+    judged = ModuleJudge(JudgementLimits(seconds=10)).judge(Query(before, after))
     (found,) = (each for each in judged if each.symbol == "f")
     return found.verdict
 
@@ -185,7 +185,7 @@ def test_an_alignment_that_an_action_adds_is_not_checked(
     change: dict[str, str], alignment: int
 ) -> None:
     before, after = (_ACCESS.format(**_PLAIN | each) for each in ({}, change))
-    (found,) = Judge(Limits(seconds=5)).judge(Query(before, after))
+    (found,) = ModuleJudge(JudgementLimits(seconds=5)).judge(Query(before, after))
     assert found.verdict == "unknown"
     assert f", if memory is aligned to {alignment} bytes as the action says" in found.detail
 

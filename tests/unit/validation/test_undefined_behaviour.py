@@ -7,8 +7,8 @@ import pytest
 from actiondbg.validation.concrete import Concrete
 from actiondbg.validation.domain import POISON, NotInterpreted, OutOfBudget, UndefinedBehaviour
 from actiondbg.validation.interpreter import run_function
-from actiondbg.validation.machine import Outcome
-from actiondbg.validation.reading import ProgramReader
+from actiondbg.validation.machine import FunctionOutcome
+from actiondbg.validation.program_reader import ProgramReader
 
 _CONSTANTS = """\
   %c0 = arith.constant 0 : index
@@ -28,7 +28,7 @@ _CONSTANTS = """\
 """
 
 
-def _run(body: str, *, results: str = "", rest: str = "", steps: int = 20_000) -> Outcome:
+def _run(body: str, *, results: str = "", rest: str = "", steps: int = 20_000) -> FunctionOutcome:
     arrow = f" -> {results}" if results else ""
     ending = "" if "return" in body else "  return\n"
     text = f"{rest}\nfunc.func @f(){arrow} {{\n{_CONSTANTS}{body}\n{ending}}}\n"

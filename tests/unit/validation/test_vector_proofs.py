@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from actiondbg.validation.program_reader import ProgramReader
 from actiondbg.validation.proof.refinement import NotProved, Proved, Refuted, prove
-from actiondbg.validation.reading import ProgramReader
 
 pytest.importorskip("bitwuzla")
 

@@ -8,7 +8,7 @@ from actiondbg.validation.concrete import Concrete
 from actiondbg.validation.domain import POISON, NotInterpreted, UndefinedBehaviour
 from actiondbg.validation.interpreter import run_function
 from actiondbg.validation.machine import Buffer, Elements, MemRef, RuntimeValue
-from actiondbg.validation.reading import ProgramReader
+from actiondbg.validation.program_reader import ProgramReader
 from actiondbg.validation.types import BOOL, INDEX, IntegerType
 
 pytestmark = pytest.mark.unit

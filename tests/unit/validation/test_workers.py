@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from actiondbg.validation.judgement import Limits, Query
+from actiondbg.validation.function_judgement import JudgementLimits, Query
 from actiondbg.validation.workers import Numbered, Workers
 
 pytest.importorskip("mlir.ir", reason="needs the extra validate")
 
-_LIMITS = Limits(seconds=5)
+_LIMITS = JudgementLimits(seconds=5)
 
 
 def _stage(number: int) -> str:
@@ -61,6 +61,6 @@ def test_limits_change_between_queries() -> None:
     query = Numbered(1, Query(_stage(1), _stage(2).replace("-2", "-3")), 5.0)
     with Workers(1) as workers:
         workers.start()
-        ((_, (few,)),) = workers.answers([query], Limits(seconds=5, inputs=1))
+        ((_, (few,)),) = workers.answers([query], JudgementLimits(seconds=5, inputs=1))
         ((_, (many,)),) = workers.answers([query], _LIMITS)
     assert few.verdict == many.verdict == "different"

@@ -14,7 +14,7 @@ import numpy as np
 from actiondbg.recording.format.arrow import Array, pa
 from actiondbg.recording.recording import Recording
 from actiondbg.recording.trace.byte_columns import (
-    Column,
+    ByteColumn,
     Lookup,
     Numbers,
     Pieces,
@@ -102,7 +102,7 @@ class ChromeTrace:
         }
         return b'\n],"otherData":%s}\n' % json_bytes(other)
 
-    def _more(self, slices: Slices) -> Column | None:
+    def _more(self, slices: Slices) -> ByteColumn | None:
         """Return further members of events, each after a comma."""
         return None
 
@@ -142,7 +142,7 @@ class ChromeTrace:
 class _Batch:
     """The encoded columns of some slices."""
 
-    def __init__(self, slices: Slices, more: Column | None) -> None:
+    def __init__(self, slices: Slices, more: ByteColumn | None) -> None:
         self.slices = slices
         names = joined(b',"name":', json_texts(slices.names.values))
         categories = joined(b',"cat":', json_texts(slices.categories.values))

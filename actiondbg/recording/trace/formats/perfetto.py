@@ -19,7 +19,7 @@ from actiondbg.recording.format.items import varint
 from actiondbg.recording.recording import Recording
 from actiondbg.recording.trace.byte_columns import (
     NONE,
-    Column,
+    ByteColumn,
     Lookup,
     Mask,
     Numbers,
@@ -33,8 +33,8 @@ from actiondbg.recording.trace.byte_columns import (
     pieces_of,
     string_array,
 )
-from actiondbg.recording.trace.rows import numbers_of
 from actiondbg.recording.trace.slices import Shown, Slices, Span, TracedProgram
+from actiondbg.recording.trace.trace_rows import numbers_of
 
 _VARINT, _FIXED64, _BYTES = 0, 1, 2
 _BITS = 7  # of a number per byte of a varint
@@ -220,8 +220,8 @@ class _Batch:
     """Some slices with their encoded columns."""
 
     slices: Slices
-    flows: Flows
-    columns: Sequence[Column]
+    flows: SliceFlows
+    columns: Sequence[ByteColumn]
 
 
 class PerfettoTrace:
@@ -286,7 +286,7 @@ class PerfettoTrace:
 
     # --- interned texts -----------------------------------------------------------
 
-    def _columns(self, slices: Slices) -> list[Column]:
+    def _columns(self, slices: Slices) -> list[ByteColumn]:
         """Encode the columns of slices, and intern their texts."""
         places = slices.places
         files = places.files.values.take(pa.array(places.files.codes))
@@ -295,7 +295,7 @@ class PerfettoTrace:
         name = self._names.add(messages(2, slices.names.values))
         for each in (_ORDINAL, *(argument.name for argument in slices.arguments)):
             self._encoder.intern(each)
-        columns: list[Column] = [
+        columns: list[ByteColumn] = [
             _identifiers(_Event.CATEGORY, slices.categories.codes, category),
             _identifiers(_Event.NAME, slices.names.codes, name),
             _identifiers(_Event.SOURCE_LOCATION, places.codes, location),
@@ -331,7 +331,7 @@ class PerfettoTrace:
         return _event_packets(batch.slices.end[rows], [event])
 
 
-def _flowing(flows: Flows, rows: slice) -> Pieces:
+def _flowing(flows: SliceFlows, rows: slice) -> Pieces:
     offsets = flows.offsets(rows.start, rows.stop)
     operations = flows.operations[int(offsets[0]) : int(offsets[-1])]
     return fixed64_fields(_Event.FLOW, operations, offsets - offsets[0])
@@ -371,7 +371,7 @@ def _track(uuid: int, *fields: bytes) -> bytes:
 
 
 @dataclass(frozen=True)
-class Flows:
+class SliceFlows:
     """Operations that flow through slices, in the order of the slices.
 
     ``slices`` has the slice of each flow point, ``operations`` the id of its flow.
@@ -394,7 +394,7 @@ class FlowTracker:
         )  # by operation: the begin of the creating slice, or NONE
         self._waiting: list[tuple[Numbers, Numbers]] = []  # ordinals and operations
 
-    def find(self, recording: Recording, slices: Slices) -> Flows:
+    def find(self, recording: Recording, slices: Slices) -> SliceFlows:
         """Find the flows through the slices of a part."""
         ordinals, operations, is_creation = _changes(recording)
         begins = _at(slices.shown, slices.shown.begins, ordinals)
@@ -419,7 +419,7 @@ class FlowTracker:
         # The first creation counts: in reverse order it is assigned last.
         self._created[operations[fresh][::-1]] = begins[fresh][::-1]
 
-    def _of_slices(self, shown: Shown, ordinals: Numbers, operations: Numbers) -> Flows:
+    def _of_slices(self, shown: Shown, ordinals: Numbers, operations: Numbers) -> SliceFlows:
         """Return the flows of finished slices; the others wait for a later part."""
         parts = [*self._waiting, (ordinals, operations)]
         ordinals = np.concatenate([part[0] for part in parts])
@@ -431,7 +431,7 @@ class FlowTracker:
         of, operations = of[over][order], operations[over][order]
         new = np.ones(len(of), np.bool_)
         new[1:] = (of[1:] != of[:-1]) | (operations[1:] != operations[:-1])
-        return Flows(of[new], operations[new])
+        return SliceFlows(of[new], operations[new])
 
 
 def _changes(recording: Recording) -> tuple[Numbers, Numbers, Mask]:

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from actiondbg.recording.trace.byte_columns import NONE, Column, Lookup, TextColumn, joined
+from actiondbg.recording.trace.byte_columns import NONE, ByteColumn, Lookup, TextColumn, joined
 from actiondbg.recording.trace.formats.chrome import ChromeTrace, json_texts
 from actiondbg.recording.trace.slices import Slices, TracedProgram
 
@@ -38,7 +38,7 @@ class TracyTrace(ChromeTrace):
         super().__init__(program, beyond_ns=_HALF_NS)
         self._locations: set[tuple[str, str]] = set()  # name and place, already used
 
-    def _more(self, slices: Slices) -> Column | None:
+    def _more(self, slices: Slices) -> ByteColumn | None:
         """Return the most precise locations that are not too many."""
         places = slices.places
         known = places.codes != NONE

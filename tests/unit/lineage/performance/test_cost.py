@@ -12,8 +12,8 @@ from actiondbg.commands.cli import cost
 from actiondbg.errors import ActiondbgError
 from actiondbg.lineage.cost import NO_LINE, NO_ORIGIN, OTHER_CODE, Cost, attribute
 from actiondbg.lineage.lineage import Lineage
-from actiondbg.lineage.profiles import Entry, Frame, Profile
-from actiondbg.lineage.source import open_lineage
+from actiondbg.lineage.opened_lineage import open_lineage
+from actiondbg.lineage.profiles import Profile, ProfileEntry, ProfileFrame
 
 INPUT = """\
 func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
@@ -53,12 +53,12 @@ def lineage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lineage:
     return open_lineage(dumps=["in.mlir", "final.mlir"]).lineage
 
 
-def _attributed(lineage: Lineage, *entries: tuple[float, Frame]) -> Cost:
+def _attributed(lineage: Lineage, *entries: tuple[float, ProfileFrame]) -> Cost:
     return attribute(_profile((time, (frame,)) for time, frame in entries), lineage)
 
 
-def _profile(entries: Iterable[tuple[float, tuple[Frame, ...]]]) -> Profile:
-    return Profile("perf script", "samples", tuple(Entry(*entry) for entry in entries))
+def _profile(entries: Iterable[tuple[float, tuple[ProfileFrame, ...]]]) -> Profile:
+    return Profile("perf script", "samples", tuple(ProfileEntry(*entry) for entry in entries))
 
 
 def _own(cost: Cost) -> dict[str, float]:
@@ -68,11 +68,11 @@ def _own(cost: Cost) -> dict[str, float]:
 def test_lines_of_the_input_cost_their_operations(lineage: Lineage) -> None:
     found = _attributed(
         lineage,
-        (6, Frame("main", "in.mlir", 3)),
-        (3, Frame("main", "somewhere/in.mlir", 6)),
-        (1, Frame("main", "in.mlir", 99)),
-        (1, Frame("main", "in.mlir")),
-        (1, Frame("memcpy")),
+        (6, ProfileFrame("main", "in.mlir", 3)),
+        (3, ProfileFrame("main", "somewhere/in.mlir", 6)),
+        (1, ProfileFrame("main", "in.mlir", 99)),
+        (1, ProfileFrame("main", "in.mlir")),
+        (1, ProfileFrame("memcpy")),
     )
     assert _own(found) == {"linalg.matmul": 6, "arith.mulf": 3}
     assert found.attributed == 9 and found.profile.time == 12
@@ -86,20 +86,24 @@ def test_lines_of_the_input_cost_their_operations(lineage: Lineage) -> None:
 
 
 def test_time_of_a_fused_operation_is_split_evenly_over_its_origins(lineage: Lineage) -> None:
-    found = _attributed(lineage, (8, Frame("main", "final.mlir", 5)))
+    found = _attributed(lineage, (8, ProfileFrame("main", "final.mlir", 5)))
     assert _own(found) == {"linalg.matmul": 4, "arith.mulf": 4}
 
 
 def test_constants_get_a_share_only_if_nothing_else_does(lineage: Lineage) -> None:
     found = _attributed(
-        lineage, (8, Frame("main", "final.mlir", 6)), (1, Frame("main", "final.mlir", 3))
+        lineage,
+        (8, ProfileFrame("main", "final.mlir", 6)),
+        (1, ProfileFrame("main", "final.mlir", 3)),
     )
     assert _own(found) == {"linalg.matmul": 8, "arith.constant": 1}
 
 
 def test_code_without_an_origin_is_reported(lineage: Lineage) -> None:
     found = _attributed(
-        lineage, (8, Frame("main", "final.mlir", 7)), (1, Frame("main", "final.mlir", 4))
+        lineage,
+        (8, ProfileFrame("main", "final.mlir", 7)),
+        (1, ProfileFrame("main", "final.mlir", 4)),
     )
     assert found.left == {NO_ORIGIN: {"final.mlir:7": 8}}
 
@@ -107,23 +111,23 @@ def test_code_without_an_origin_is_reported(lineage: Lineage) -> None:
 def test_a_function_without_lines_costs_the_operations_that_it_was_made_from(
     lineage: Lineage,
 ) -> None:
-    assert _own(_attributed(lineage, (8, Frame("kernel")))) == {"linalg.generic": 8}
-    assert _own(_attributed(lineage, (8, Frame("main")))) == {
+    assert _own(_attributed(lineage, (8, ProfileFrame("kernel")))) == {"linalg.generic": 8}
+    assert _own(_attributed(lineage, (8, ProfileFrame("main")))) == {
         "linalg.matmul": 4,
         "linalg.generic": 4,
     }
 
 
 def test_callers_pay_for_code_outside_the_program(lineage: Lineage) -> None:
-    chain = (Frame("expf"), Frame("main", "in.mlir", 3), Frame("_start"))
+    chain = (ProfileFrame("expf"), ProfileFrame("main", "in.mlir", 3), ProfileFrame("_start"))
     assert _own(attribute(_profile([(5, chain)]), lineage)) == {"linalg.matmul": 5}
 
 
 def test_a_profile_of_another_program_is_refused(lineage: Lineage) -> None:
     with pytest.raises(ActiondbgError, match=r"another program: .*of the files a\.c"):
-        _attributed(lineage, (8, Frame("main", "a.c", 5)))
+        _attributed(lineage, (8, ProfileFrame("main", "a.c", 5)))
     with pytest.raises(ActiondbgError, match="of the functions f, none of which is in the lineage"):
-        _attributed(lineage, (8, Frame("f")))
+        _attributed(lineage, (8, ProfileFrame("f")))
 
 
 def test_the_command_prints_a_listing(lineage: Lineage, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from actiondbg.errors import ActiondbgError
-from actiondbg.lineage.profiles import Entry, Frame, Profile, read_profile
+from actiondbg.lineage.profiles import Profile, ProfileEntry, ProfileFrame, read_profile
 
 # As perf 6.1 wrote it, cut.
 WITH_EVENTS = """\
@@ -62,9 +62,9 @@ def test_samples_of_perf_with_lines_are_times_where_the_event_is_a_clock(tmp_pat
     profile = _read(tmp_path, WITH_EVENTS)
     assert (profile.format, profile.unit, profile.time) == ("perf script", "ns", 1e6)
     assert profile.entries == (
-        Entry(250000, (Frame("update_active.constprop.0", "cpu-features.c", 119),)),
-        Entry(500000, (Frame("matmul", "in.mlir", 7),), 2),
-        Entry(250000, (Frame("_copy_to_iter"),)),
+        ProfileEntry(250000, (ProfileFrame("update_active.constprop.0", "cpu-features.c", 119),)),
+        ProfileEntry(500000, (ProfileFrame("matmul", "in.mlir", 7),), 2),
+        ProfileEntry(250000, (ProfileFrame("_copy_to_iter"),)),
     )
 
 
@@ -77,28 +77,30 @@ def test_samples_of_perf_without_lines_have_functions(tmp_path: Path) -> None:
 def test_call_chains_keep_their_order_and_other_events_are_left_out(tmp_path: Path) -> None:
     profile = _read(tmp_path, CHAINS)
     assert profile.unit == "cycles"
-    assert profile.entries == (Entry(3e7, (Frame("expf"), Frame("main", "in.mlir", 4)), 2),)
+    assert profile.entries == (
+        ProfileEntry(3e7, (ProfileFrame("expf"), ProfileFrame("main", "in.mlir", 4)), 2),
+    )
 
 
 def test_addresses_alone_count_one_sample_each(tmp_path: Path) -> None:
     profile = _read(tmp_path, ADDRESSES)
     assert (profile.unit, profile.time) == ("samples", 2)
-    assert profile.entries[1] == Entry(1, (Frame("add", "in.mlir", 7),))
+    assert profile.entries[1] == ProfileEntry(1, (ProfileFrame("add", "in.mlir", 7),))
 
 
 def test_json_has_functions_and_lines(tmp_path: Path) -> None:
     short = _read(tmp_path, '{"matmul_1": 0.5, "a/in.mlir:12": 0.25, "C:in.mlir:3:7": 1}')
     assert short.unit == "s"
     assert [entry.frames[0] for entry in short.entries] == [
-        Frame("matmul_1"),
-        Frame(file="a/in.mlir", line=12),
-        Frame(file="C:in.mlir", line=3),
+        ProfileFrame("matmul_1"),
+        ProfileFrame(file="a/in.mlir", line=12),
+        ProfileFrame(file="C:in.mlir", line=3),
     ]
     assert _read(tmp_path, '{"unit": "ms", "times": {"f": 2}}').unit == "ms"
     listed = '[{"function": "f", "time": 2, "count": 3}, {"file": "a", "line": 4, "time": 1}]'
     assert _read(tmp_path, listed).entries == (
-        Entry(2, (Frame("f"),), 3),
-        Entry(1, (Frame(file="a", line=4),)),
+        ProfileEntry(2, (ProfileFrame("f"),), 3),
+        ProfileEntry(1, (ProfileFrame(file="a", line=4),)),
     )
 
 
@@ -109,16 +111,16 @@ def test_exports_of_tracy_have_zones_with_lines(tmp_path: Path) -> None:
         "main_dispatch_0_matmul,/tmp/snapshot.mlir,9,5000,80.1,5,1000,900,1100,3.5\n",
     )
     assert (profile.format, profile.unit) == ("Tracy's CSV", "ns")
-    frame = Frame("main_dispatch_0_matmul", "/tmp/snapshot.mlir", 9)
-    assert profile.entries == (Entry(5000, (frame,), 5),)
+    frame = ProfileFrame("main_dispatch_0_matmul", "/tmp/snapshot.mlir", 9)
+    assert profile.entries == (ProfileEntry(5000, (frame,), 5),)
     each = "name,src_file,src_line,ns_since_start,exec_time_ns,thread\nz,f,1,10,3,1\nz,f,1,20,4,1\n"
-    assert _read(tmp_path, each).entries == (Entry(7, (Frame("z", "f", 1),), 2),)
+    assert _read(tmp_path, each).entries == (ProfileEntry(7, (ProfileFrame("z", "f", 1),), 2),)
 
 
 def test_counts_of_dispatches_may_name_their_columns_in_several_ways(tmp_path: Path) -> None:
     profile = _read(tmp_path, "dispatch;workgroups;time_us\nmain$async_dispatch_0;64;12.5\n")
     assert profile.unit == "us"
-    assert profile.entries == (Entry(12.5, (Frame("main$async_dispatch_0"),), 64),)
+    assert profile.entries == (ProfileEntry(12.5, (ProfileFrame("main$async_dispatch_0"),), 64),)
     assert _read(tmp_path, "function,calls,seconds\nf,2,0.5\n").entries[0].occurrences == 2
 
 
@@ -128,7 +130,11 @@ def test_counted_lines_are_samples(tmp_path: Path) -> None:
     )
     assert (profile.format, profile.unit, profile.time) == ("counted lines", "samples", 500)
     frames = [entry.frames[0] for entry in profile.entries]
-    assert frames == [Frame(file="/a b/in.mlir", line=140), Frame(), Frame("in.mlir")]
+    assert frames == [
+        ProfileFrame(file="/a b/in.mlir", line=140),
+        ProfileFrame(),
+        ProfileFrame("in.mlir"),
+    ]
 
 
 def test_what_is_no_profile_is_refused_with_the_way_out(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from actiondbg.recording.errors import RecordingError
 from actiondbg.recording.imported.importer import import_log
 from actiondbg.recording.session import open_session
 from actiondbg.recording.session.recorded_past import RecordedPast
-from actiondbg.recording.session.session import RecordedSession
+from actiondbg.recording.session.recorded_session import RecordedSession
 from tests.paths import ROOT
 
 LOGS = ROOT / "tests/inputs/logs"

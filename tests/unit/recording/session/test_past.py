@@ -9,7 +9,7 @@ import pytest
 
 from actiondbg.errors import NoSuchUnit, NotRecorded, UnitErased, UsageError
 from actiondbg.recording.session import open_session
-from actiondbg.recording.session.session import RecordedSession
+from actiondbg.recording.session.recorded_session import RecordedSession
 from tests.fakes.recording.recordings import Action, Change, fake_recording, write_recording
 from tests.fakes.recording.session import (
     AFTER,

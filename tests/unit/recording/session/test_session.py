@@ -12,7 +12,7 @@ from actiondbg.errors import ControlRefused, NotRecorded, NotStopped, UsageError
 from actiondbg.process.stop import Stop
 from actiondbg.protocol import Culprit
 from actiondbg.recording.session import open_session
-from actiondbg.recording.session.session import RecordedSession
+from actiondbg.recording.session.recorded_session import RecordedSession
 from actiondbg.session.debug_session import DebugSession
 from tests.fakes.recording.recordings import Action, Change, fake_recording, write_recording
 from tests.fakes.recording.session import AFTER, EVENTS, FOLDED, actions, recorded_session

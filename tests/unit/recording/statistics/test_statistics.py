@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from actiondbg.recording import open_recording
-from actiondbg.recording.statistics.measurement import Measured, Selection, measure
+from actiondbg.recording.statistics.run_measurement import Measured, MeasuredSelection, measure
 from actiondbg.recording.statistics.samples import samples_of
 from tests.elements import some
 from tests.fakes import command_line
@@ -45,7 +45,7 @@ def nested(path: Path) -> Path:
 
 
 def measured(path: Path, **how: Any) -> Measured:
-    return measure(open_recording(path), Selection(**how))
+    return measure(open_recording(path), MeasuredSelection(**how))
 
 
 def run(*words: str | Path) -> subprocess.CompletedProcess[str]:

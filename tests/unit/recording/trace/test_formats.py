@@ -13,7 +13,7 @@ import pytest
 from actiondbg.recording import open_recording
 from actiondbg.recording.trace import writer as writing
 from actiondbg.recording.trace.formats import tracy
-from actiondbg.recording.trace.options import Failed, Format, Selection, format_of
+from actiondbg.recording.trace.options import Failed, Format, SliceSelection, format_of
 from actiondbg.recording.trace.writer import write_trace
 from tests.elements import some
 from tests.fakes.recording.nesting import ActionGenerator, leave_open, write_chunks
@@ -50,7 +50,7 @@ def _write(path: Path, seed: int, *, killed: bool = False, chunk: int = 7) -> Pa
 
 def _read(recording: Path, kind: Format, **how: Any) -> list[Slice]:
     path = recording.with_suffix({"chrome": ".json", "perfetto": ".pftrace"}[kind])
-    write_trace(recording, str(path), kind, Selection(**how))
+    write_trace(recording, str(path), kind, SliceSelection(**how))
     if kind == "chrome":
         return chrome_slices(read_json(path))
     trace = read_perfetto(path)

@@ -10,7 +10,7 @@ from google.protobuf.internal import encoder
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actiondbg.recording.tables.rows import ends_of_nested
+from actiondbg.recording.tables.action_rows import ends_of_nested
 from actiondbg.recording.trace.byte_columns import content_of, string_array, tallies
 from actiondbg.recording.trace.formats.perfetto import (
     bytes_field,
@@ -20,7 +20,7 @@ from actiondbg.recording.trace.formats.perfetto import (
     varint,
     varints,
 )
-from actiondbg.recording.trace.rows import give_times, nesting_of
+from actiondbg.recording.trace.slice_nesting import give_times, nesting_of
 from tests.elements import some
 from tests.fakes import strategies
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 if TYPE_CHECKING:  # renderers import this module at each start of the shell
-    from actiondbg.lineage.lineage import Lineage, Loss, Step, Trace, Tracking
+    from actiondbg.lineage.lineage import Lineage, LineageStep, Loss, Trace, Tracking
     from actiondbg.lineage.stage import Operation, Stage
 
 Direction = Literal["forward", "back", "related"]
@@ -169,7 +169,7 @@ def _trace(lineage: Lineage, trace: Trace, actions: int | None) -> AnsweredTrace
     )
 
 
-def _way(lineage: Lineage, trace: Trace, actions: int | None) -> Iterator[Step]:
+def _way(lineage: Lineage, trace: Trace, actions: int | None) -> Iterator[LineageStep]:
     """Yield the steps, and between them what happened to each operation on the way.
 
     Args:
@@ -187,13 +187,13 @@ def _way(lineage: Lineage, trace: Trace, actions: int | None) -> Iterator[Step]:
     yield from _between(lineage.events(end), arrived, None if actions is None else actions + 1)
 
 
-def _between(events: Sequence[Step], first: int, last: int | None) -> Iterator[Step]:
+def _between(events: Sequence[LineageStep], first: int, last: int | None) -> Iterator[LineageStep]:
     for step in events:
         if first < (step.ordinal or 0) and (last is None or (step.ordinal or 0) < last):
             yield step
 
 
-def _step(lineage: Lineage, step: Step) -> AnsweredStep:
+def _step(lineage: Lineage, step: LineageStep) -> AnsweredStep:
     return AnsweredStep(
         evidence=str(step.evidence),
         source=step.source,

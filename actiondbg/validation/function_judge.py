@@ -1,4 +1,4 @@
-"""A function before and after an action: runs on chosen inputs, a proof, and real runs."""
+"""Judges one function before and after an action: by chosen inputs, a proof, and real runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from actiondbg.support.counts import counted
-from actiondbg.validation.agreement import NO_MEMORY, Run, disagreement
+from actiondbg.validation.agreement import NO_MEMORY, FunctionRun, disagreement
 from actiondbg.validation.concrete import Concrete
 from actiondbg.validation.domain import (
     NotInterpreted,
@@ -31,7 +31,15 @@ from actiondbg.validation.execution.real_runs import (
     confirm,
     judge_by_running,
 )
-from actiondbg.validation.execution.runner import Executed, Runner
+from actiondbg.validation.execution.runner import ExecutedCall, Runner
+from actiondbg.validation.function_judgement import (
+    Counterexample,
+    Equivalence,
+    EvidenceKind,
+    FunctionJudgement,
+    JudgementLimits,
+    Nest,
+)
 from actiondbg.validation.inputs import (
     Choice,
     Input,
@@ -42,21 +50,13 @@ from actiondbg.validation.inputs import (
     numbers_in,
 )
 from actiondbg.validation.interpreter import run_function
-from actiondbg.validation.judgement import (
-    Counterexample,
-    Evidence,
-    Judgement,
-    Limits,
-    Nest,
-    Verdict,
-)
 from actiondbg.validation.pieces import NotScaled, Uncut, cuts, scaled
 from actiondbg.validation.program import (
     Function,
+    FunctionPair,
     Module,
     OpaqueAttribute,
     Operation,
-    Pair,
     Symbol,
     Value,
     called,
@@ -66,9 +66,8 @@ from actiondbg.validation.program import (
     structure,
     walk,
 )
-from actiondbg.validation.proof.exploration import Limits as ProofLimits
-from actiondbg.validation.proof.refinement import Proved, Refuted, prove
-from actiondbg.validation.proof.refinement import Verdict as ProofVerdict
+from actiondbg.validation.proof.exploration import ProofLimits
+from actiondbg.validation.proof.refinement import ProofResult, Proved, Refuted, prove
 from actiondbg.validation.strictness import PARALLEL_LOOPS, strictness, unchecked
 from actiondbg.validation.types import INDEX, INDEX_WIDTH, ShapedType
 
@@ -95,7 +94,7 @@ _ELIDED = "<__elided__>"
 
 
 # By their structures before and after; networks have the same layers many times.
-KnownPieces = dict[tuple[str | None, ...], Evidence]
+KnownPieces = dict[tuple[str | None, ...], EvidenceKind]
 
 
 class _Difference(NamedTuple):
@@ -103,8 +102,8 @@ class _Difference(NamedTuple):
 
     input: Input
     where: str  # what differs, with both values
-    before: Run
-    after: Run | None  # the run after; None if it has no defined behaviour
+    before: FunctionRun
+    after: FunctionRun | None  # the run after; None if it has no defined behaviour
 
     @property
     def is_undefined(self) -> bool:
@@ -121,11 +120,11 @@ class _Endless(OutOfBudget):
 
 
 @dataclass
-class Trial:
-    """Judges a function before and after an action."""
+class FunctionJudge:
+    """Judges one function."""
 
-    _pair: Pair  # the function
-    _limits: Limits  # of the judgement
+    _pair: FunctionPair  # the function
+    _limits: JudgementLimits  # of the judgement
     _runner: Runner | None = None  # of lowered programs; None for no real runs
     # Pieces of functions that are equivalent, to which new ones are added.
     _known: KnownPieces = field(default_factory=KnownPieces)
@@ -138,7 +137,7 @@ class Trial:
         self._start = time.monotonic()
         self._source_steps = self._limits.steps
 
-    def judge(self) -> Judgement:
+    def judge(self) -> FunctionJudgement:
         """Return the judgement."""
         found = self._judged()
         if found.verdict != "equivalent":
@@ -149,7 +148,7 @@ class Trial:
             return found
         return self._judgement("unknown", found.evidence, f"{found.detail}, {reservation}")
 
-    def _judged(self) -> Judgement:
+    def _judged(self) -> FunctionJudgement:
         if self._pair.is_bufferized:
             return self._bufferized()
         by_cuts = self._by_cuts(are_proved=True)
@@ -170,7 +169,7 @@ class Trial:
             return self._different(found)
         return self._by_proof()
 
-    def _bufferized(self) -> Judgement:
+    def _bufferized(self) -> FunctionJudgement:
         """Judge a function whose tensors became memrefs, with the same elements."""
         by_sizes = self._by_smaller_sizes()
         if by_sizes is not None:
@@ -187,13 +186,13 @@ class Trial:
         detail = f"the same on {counted(self._inputs, 'input')}, as tensors and as memrefs"
         return self._judgement("equivalent", "execution", detail)
 
-    def _by_smaller_sizes(self) -> Judgement | None:
+    def _by_smaller_sizes(self) -> FunctionJudgement | None:
         """Judge a function of large arguments with small ones; None if that does not decide."""
         pair = self._pair
         if self._elements <= _MANY_ELEMENTS:
             return None
         try:
-            smaller = Trial(scaled(pair), self._limits)
+            smaller = FunctionJudge(scaled(pair), self._limits)
             if smaller.agreement() is None:
                 return None
         except (NotScaled, OutOfBudget):
@@ -204,12 +203,12 @@ class Trial:
 
     def _judgement(
         self,
-        verdict: Verdict,
-        evidence: Evidence,
+        verdict: Equivalence,
+        evidence: EvidenceKind,
         detail: str,
         counterexample: Counterexample | None = None,
-    ) -> Judgement:
-        return Judgement(
+    ) -> FunctionJudgement:
+        return FunctionJudgement(
             self._pair.symbol,
             verdict,
             evidence,
@@ -298,7 +297,7 @@ class Trial:
         """
         if input.is_aliased and self._alias:
             return None
-        after: Run | None = None
+        after: FunctionRun | None = None
         try:
             before = self._run(self._pair.before, input, self._source_steps)
         except (UndefinedBehaviour, Unsettled) as error:
@@ -331,7 +330,7 @@ class Trial:
             raise _Doubt(f"{error.operation} may be run where it was not: {error}") from None
         return f"undefined behaviour after, none before: {error}"
 
-    def _run(self, module: Module, input: Input, steps: int) -> Run:
+    def _run(self, module: Module, input: Input, steps: int) -> FunctionRun:
         domain = Concrete(is_source=module is self._pair.before)
         function = module.functions[self._pair.symbol]
         arguments, memory = materialize(input, function.inputs, domain.constant)
@@ -344,7 +343,7 @@ class Trial:
             if isinstance(argument, View) and isinstance(type, ShapedType) and type.kind == "tensor"
         }
         kept = [None if at in tensors else buffer for at, buffer in enumerate(memory)]
-        return Run(outcome, kept, function.results)
+        return FunctionRun(outcome, kept, function.results)
 
     @cached_property
     def _globals(self) -> list[str]:
@@ -367,7 +366,7 @@ class Trial:
 
     # --- cuts ---
 
-    def _by_cuts(self, are_proved: bool = False) -> Judgement | None:
+    def _by_cuts(self, are_proved: bool = False) -> FunctionJudgement | None:
         """Judge what differs in the function, piece by piece; None if that does not decide.
 
         To be proved, nothing may be left to be compared.
@@ -391,8 +390,8 @@ class Trial:
                 return found
         return None
 
-    def _pieces(self, pieces: Sequence[Pair]) -> Judgement | None:
-        ways: set[Evidence] = set()
+    def _pieces(self, pieces: Sequence[FunctionPair]) -> FunctionJudgement | None:
+        ways: set[EvidenceKind] = set()
         for piece in pieces:
             structures = (each.structure(piece.symbol) for each in (piece.before, piece.after))
             key = (*structures, str(piece.has_small_indices))
@@ -406,7 +405,7 @@ class Trial:
             return self._judgement("equivalent", "proof", f"proved: {what}")
         return self._judgement("equivalent", "execution", f"{what}, each the same when it is run")
 
-    def _agreement(self, piece: Pair) -> Evidence | None:
+    def _agreement(self, piece: FunctionPair) -> EvidenceKind | None:
         """Return by which way a cut is found equivalent; if it is large, with smaller sizes."""
         limits = replace(
             self._limits,
@@ -420,12 +419,12 @@ class Trial:
         except NotScaled:
             smaller = None
         try:
-            agreement = Trial(smaller or piece, limits).agreement()
+            agreement = FunctionJudge(smaller or piece, limits).agreement()
         except OutOfBudget:
             return None
         return agreement and "execution" if smaller else agreement
 
-    def agreement(self) -> Evidence | None:
+    def agreement(self) -> EvidenceKind | None:
         """Return by which way the function is found equivalent; None if it is not.
 
         Raises:
@@ -445,7 +444,7 @@ class Trial:
 
     # --- the second way ---
 
-    def _different(self, found: _Difference) -> Judgement:
+    def _different(self, found: _Difference) -> FunctionJudgement:
         """Judge a function of which the interpreter sees a difference."""
         confirmed, tests, is_refuted = "", None, False
         doubt = "its program cannot be lowered and run"
@@ -478,7 +477,7 @@ class Trial:
         counterexample = Counterexample(found.input, found.where, confirmed, tests)
         return self._judgement("different", "execution", found.where, counterexample)
 
-    def _proved(self) -> ProofVerdict:
+    def _proved(self) -> ProofResult:
         limits = ProofLimits(
             seconds=self._left,
             query_seconds=self._left / 3,
@@ -489,7 +488,7 @@ class Trial:
         return prove(pair.before, pair.after, pair.symbol, limits)
 
     def _tests(
-        self, tests: tuple[Test, Test], before: Executed, after: Executed
+        self, tests: tuple[Test, Test], before: ExecutedCall, after: ExecutedCall
     ) -> tuple[str, str]:
         """Return the counterexample as programs."""
         assert self._runner is not None
@@ -500,7 +499,7 @@ class Trial:
             texts.append(annotated(test, title, commands, before, got))
         return texts[0], texts[1]
 
-    def _by_proof(self) -> Judgement:
+    def _by_proof(self) -> FunctionJudgement:
         """Judge a function of which the interpreter sees no difference."""
         tested = f"the same on {counted(self._inputs, 'input')}{self._alias}"
         found = self._proved()
@@ -524,7 +523,7 @@ class Trial:
         has_index = any(each == INDEX for each in self._pair.source.inputs)
         return f" for indices of {bits} bits" if has_index and bits < INDEX_WIDTH else ""
 
-    def _refuted(self, found: Refuted) -> Judgement:
+    def _refuted(self, found: Refuted) -> FunctionJudgement:
         """Judge a function by the counterexample of the solver."""
         try:
             seen = self._compared(found.input)
@@ -571,7 +570,7 @@ class Trial:
                 continue
         return ""
 
-    def _by_real_runs(self, why: str) -> Judgement:
+    def _by_real_runs(self, why: str) -> FunctionJudgement:
         """Judge a function that cannot be interpreted."""
         if self._runner is None:
             return self._judgement("unknown", "none", why)
@@ -643,7 +642,7 @@ def reason(error: Exception) -> str:
     return f"{text} has no meaning here" if isinstance(error, NotInterpreted) else text
 
 
-def make_runner(limits: Limits, name: str) -> Runner | None:
+def make_runner(limits: JudgementLimits, name: str) -> Runner | None:
     """Return a runner with a folder of its own, if real runs are wanted."""
     if not limits.scratch:
         return None

@@ -12,11 +12,11 @@ from actiondbg.lineage.locations import LocationIndex
 from actiondbg.lineage.recorded.recorded_lineage import RecordedLineage
 from actiondbg.lineage.stage import Operation, Stage, select
 from actiondbg.recording import open_recording
-from actiondbg.recording.session.changes import OperationChanges
-from actiondbg.recording.session.session import RecordedSession
+from actiondbg.recording.session.operation_changes import OperationChanges
+from actiondbg.recording.session.recorded_session import RecordedSession
 
 if TYPE_CHECKING:
-    from actiondbg.lineage.answer import AnsweredOperation, TrackAnswer
+    from actiondbg.lineage.track_answer import AnsweredOperation, TrackAnswer
     from actiondbg.session.debug_session import DebugSession, End
 
 _ID = re.compile(r"@\d+")

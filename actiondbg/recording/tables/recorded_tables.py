@@ -35,10 +35,10 @@ from actiondbg.recording.format.layout import (
     ROLLED_BACK,
     UNKNOWN_CHANGE,
 )
-from actiondbg.recording.format.structs import Kind, Space
+from actiondbg.recording.format.structs import SectionKind, Space
+from actiondbg.recording.tables.action_rows import ActionNesting, ActionRows, firsts
 from actiondbg.recording.tables.definitions import Definitions
 from actiondbg.recording.tables.lazy_table import LazyTable
-from actiondbg.recording.tables.rows import ActionRows, Nesting, firsts
 
 INT64, INT32 = pa.int64(), pa.int32()
 # The parts of a string of the space ACTION.
@@ -61,7 +61,7 @@ class ActionTable:
         self._definitions = definitions
         self._changes = changes
         self._reasons = reasons
-        self._nesting = Nesting(rows)
+        self._nesting = ActionNesting(rows)
 
     def table(self) -> LazyTable:
         """Return the table."""
@@ -109,7 +109,7 @@ class ActionTable:
     @cached_property
     def _contexts(self) -> tuple[Ints, list[str]]:
         """The context of each action, as an index into names; -1 for none."""
-        begins = Items(self._rows.file, Kind.CONTEXTS, self._rows.threads)
+        begins = Items(self._rows.file, SectionKind.CONTEXTS, self._rows.threads)
         codes = np.full(self._rows.count, -1, np.int32)
         if not begins.count:  # a recording of an earlier version, or an import
             return codes, []
@@ -212,7 +212,7 @@ class ActionTable:
 
     @cached_property
     def _samples(self) -> ActionItems:
-        return ActionItems(self._rows, Kind.SAMPLES)
+        return ActionItems(self._rows, SectionKind.SAMPLES)
 
     def _event(self, index: int) -> Array:
         counted = np.zeros(self._rows.count, np.int64)
@@ -277,7 +277,7 @@ class ChangeTable(ActionItems):
     """All changes, in order."""
 
     def __init__(self, rows: ActionRows, definitions: Definitions) -> None:
-        super().__init__(rows, Kind.CHANGES)
+        super().__init__(rows, SectionKind.CHANGES)
         self._definitions = definitions
 
     @cached_property
@@ -341,7 +341,7 @@ class ReasonTable(ActionItems):
     """All reasons, in order."""
 
     def __init__(self, rows: ActionRows, strings: StringTables) -> None:
-        super().__init__(rows, Kind.REASONS)
+        super().__init__(rows, SectionKind.REASONS)
         self._strings = strings[Space.REASON]
 
     @cached_property
@@ -367,7 +367,7 @@ class ReasonTable(ActionItems):
 
 def finding_table(rows: ActionRows, strings: StringTables) -> LazyTable:
     """Return the rules that patterns broke, in order: of a recording with checks."""
-    findings, texts = ActionItems(rows, Kind.FINDINGS), strings[Space.REASON]
+    findings, texts = ActionItems(rows, SectionKind.FINDINGS), strings[Space.REASON]
     return LazyTable(
         [
             ("ordinal", INT64, lambda: int_array(findings.ordinals, INT64)),
@@ -380,7 +380,7 @@ def finding_table(rows: ActionRows, strings: StringTables) -> LazyTable:
 
 def link_table(rows: ActionRows) -> LazyTable:
     """Return how operations were made from others, where no change reports it."""
-    links = ActionItems(rows, Kind.LINKS)
+    links = ActionItems(rows, SectionKind.LINKS)
 
     def sources() -> Array:
         return int_array(links.field("operation") + unzigzag(links.field("source")), INT64)

@@ -125,7 +125,7 @@ class RecordedActions:
 # --- changes and links ---
 
 
-class Changes(NamedTuple):
+class ChangesInOrder(NamedTuple):
     """Changes of some kinds, in the order of time.
 
     Args:
@@ -142,9 +142,9 @@ class Changes(NamedTuple):
     kinds: Any
     by: Ints
 
-    def only(self, which: Bools | Ints) -> Changes:
+    def only(self, which: Bools | Ints) -> ChangesInOrder:
         """Return some of the changes."""
-        return Changes(*(column[which] for column in self))
+        return ChangesInOrder(*(column[which] for column in self))
 
 
 class RecordedChanges:
@@ -158,9 +158,9 @@ class RecordedChanges:
         kinds = columns.words("kind")
         named = np.array(kinds.values, object)[kinds.codes]
         is_kept = ~columns.numbers("block").astype(np.bool_) & ~actions.is_undone[ordinals]
-        self._all = Changes(times + 1, ordinals, operations, named, by).only(is_kept)
+        self._all = ChangesInOrder(times + 1, ordinals, operations, named, by).only(is_kept)
 
-    def of_kind(self, *kinds: str) -> Changes:
+    def of_kind(self, *kinds: str) -> ChangesInOrder:
         """Return the changes of some kinds."""
         return self._all.only(np.isin(self._all.kinds, kinds))
 

@@ -13,7 +13,7 @@ from actiondbg.recording.format.arrow import PLACE, Bools, Ints, Values
 from actiondbg.recording.format.file import RecordingFile
 from actiondbg.recording.format.items import Items
 from actiondbg.recording.format.layout import UNFINISHED
-from actiondbg.recording.format.structs import Kind
+from actiondbg.recording.format.structs import SectionKind
 
 
 def clock_rate(first: tuple[int, int], last: tuple[int, int]) -> float:
@@ -32,7 +32,7 @@ class ActionRows:
     def __init__(self, file: RecordingFile) -> None:
         self.file = file
         self.threads = sorted({chunk.thread for chunk in file.chunks})
-        self.items = Items(file, Kind.ACTIONS, self.threads)
+        self.items = Items(file, SectionKind.ACTIONS, self.threads)
         self.count = self.items.count
 
     # --- places of rows ---
@@ -115,7 +115,7 @@ class ActionRows:
     @cached_property
     def _patches(self) -> tuple[Items, Ints]:
         """The patches, and the place of the action of each, -1 for a missing action."""
-        patches = Items(self.file, Kind.PATCHES, self.threads)
+        patches = Items(self.file, SectionKind.PATCHES, self.threads)
         return patches, self.places(patches, patches.field("row"))
 
     def _patched(self, name: str, values: Ints) -> Ints:
@@ -181,7 +181,7 @@ class ActionRows:
         return int(self.ordinals_of(np.array([at]))[0])
 
 
-class Nesting:
+class ActionNesting:
     """Parents, depths and self times; all arrays are in the order of the stored rows."""
 
     def __init__(self, rows: ActionRows) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from actiondbg.recording import open_recording
-from actiondbg.suite.processes import SuiteFolder
+from actiondbg.suite.folder import SuiteFolder
 from actiondbg.suite.runs import recorded_commands
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Command:
+class ToolCommand:
     """A command of a tool, that can run again."""
 
     argv: tuple[str, ...]  # its command line
@@ -32,7 +32,7 @@ class LintedRun(NamedTuple):
     path: str  # of the recording, or its name among several ones
     # What can run again; None if its input is gone, which only a suite knows, as only it has the
     # file of standard input.
-    command: Command | None
+    command: ToolCommand | None
     # The test that the run belongs to, with the line of its RUN line; None if that is not known.
     test: str | None = None
 
@@ -64,7 +64,7 @@ def recorded_runs(
             recording = open_recording(recorded, partial=True)
             # The suite has the file of the tool, the recording the words, also of long lines.
             words = (argv[0], *recording.header.argv[1:])
-            command = None if stdin is None else Command(words, cwd, stdin)
+            command = None if stdin is None else ToolCommand(words, cwd, stdin)
             yield LintedRun(recording, str(recorded), command, test)
     if not others:
         return
@@ -74,4 +74,4 @@ def recorded_runs(
             warn(sentence)
     for name, recording in sources.recordings.items():
         header = recording.header
-        yield LintedRun(recording, name, Command(header.argv, header.cwd))
+        yield LintedRun(recording, name, ToolCommand(header.argv, header.cwd))

@@ -22,7 +22,6 @@ from actiondbg.protocol.tags import FOLD_TAG, TAG_OF_KIND
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.recording import Recording
 from actiondbg.recording.session.action_query import ActionQuery
-from actiondbg.recording.session.answers import RecordedAnswers
 from actiondbg.recording.session.descriptions import ActionDescriptions
 from actiondbg.recording.session.event_line import Side
 from actiondbg.recording.session.position import (
@@ -30,6 +29,7 @@ from actiondbg.recording.session.position import (
     RecordedBreakpoints,
     RecordedObservers,
 )
+from actiondbg.recording.session.recorded_answers import RecordedAnswers
 from actiondbg.recording.session.recorded_past import RecordedPast
 from actiondbg.recording.session.table_columns import ActionColumns
 from actiondbg.session.breakpoints import BreakpointList

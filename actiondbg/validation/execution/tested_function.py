@@ -11,7 +11,7 @@ from typing import Any
 from actiondbg.errors import ActiondbgError
 from actiondbg.ir.bindings import IRReader
 from actiondbg.ir.tokens import SYMBOL, symbol_name
-from actiondbg.validation.reading import read_type
+from actiondbg.validation.program_reader import read_type
 from actiondbg.validation.types import Type
 
 _SYMBOL = re.compile(SYMBOL)
@@ -21,7 +21,7 @@ _FUNCTIONS = ("func.func", "llvm.func")
 _SCHEDULE = "transform.with_named_sequence"
 
 
-class NotRunnable(ActiondbgError):
+class NotTestable(ActiondbgError):
     """No test can be made that runs the function."""
 
 
@@ -35,7 +35,7 @@ class MutableGlobal:
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class TestedFunction:
     """The function under test."""
 
     symbol: str
@@ -50,21 +50,21 @@ class Subject:
     symbols: frozenset[str]  # all names in the module
 
 
-def read_subject(text: str, symbol: str) -> Subject:
+def read_tested_function(text: str, symbol: str) -> TestedFunction:
     """Read a module, and drop what a function of it does not need.
 
     Raises:
         IRNotParsed: the IR is invalid.
-        NotRunnable: there is no such function, or it has no body.
+        NotTestable: there is no such function, or it has no body.
     """
     module = _reader().read_module(text)
     operations: list[Any] = [each.operation for each in module.body.operations]
     tops = {_symbol_of(each): each for each in operations}
     function = tops.get(symbol)
     if function is None or function.name not in _FUNCTIONS:
-        raise NotRunnable(f"there is no function @{symbol}")
+        raise NotTestable(f"there is no function @{symbol}")
     if not function.regions[0].blocks:
-        raise NotRunnable(f"@{symbol} has no body")
+        raise NotTestable(f"@{symbol} has no body")
     needed = _needed(symbol, tops)
     for each in operations:
         if _symbol_of(each) not in needed:
@@ -72,14 +72,14 @@ def read_subject(text: str, symbol: str) -> Subject:
     if _SCHEDULE in module.operation.attributes:
         del module.operation.attributes[_SCHEDULE]
     if _PACKED.search(str(module)):
-        raise NotRunnable(
+        raise NotTestable(
             "the lowering packs the elements of memory of i2 and i4, but not those of constants"
         )
     inputs, results = _signature(function)
     kept = [tops[name] for name in sorted(needed)]
     found = tuple(_global(each) for each in kept if _is_mutable(each, "memref.global"))
     unset = any(not each.initial for each in found)
-    return Subject(
+    return TestedFunction(
         symbol,
         function.name.partition(".")[0],
         tuple(read_type(each) for each in inputs),

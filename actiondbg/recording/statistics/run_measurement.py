@@ -19,7 +19,7 @@ from actiondbg.statistics.quantities import (
     Floats,
     Integers,
     Quantity,
-    Relation,
+    QuantityRelation,
     quantity_of,
     relation_of,
     sums_by_group,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Selection:
+class MeasuredSelection:
     """The actions to measure, and how.
 
     Args:
@@ -67,7 +67,7 @@ class Measured:
     samples: Samples
     tags: list[Total]
     names: list[Total]
-    statistics: Statistics | None
+    statistics: NameStatistics | None
     own: bool
     notes: list[str]
 
@@ -86,7 +86,7 @@ class Measured:
         }
 
 
-def measure(recording: Recording, selection: Selection) -> Measured:
+def measure(recording: Recording, selection: MeasuredSelection) -> Measured:
     """Measure a recorded run.
 
     Raises:
@@ -147,7 +147,7 @@ def _event_notes(samples: Samples) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Statistics:
+class NameStatistics:
     """The statistics of the actions whose name matches a glob; those of events by their names.
 
     ``uncounted`` is the number of actions left out because an event was not counted.
@@ -157,7 +157,7 @@ class Statistics:
     uncounted: int
     duration: Quantity
     events: dict[str, Quantity]
-    relations: dict[str, Relation]
+    relations: dict[str, QuantityRelation]
 
     @property
     def calls(self) -> int:
@@ -178,7 +178,7 @@ class Statistics:
         }
 
 
-def statistics_of(samples: Samples, glob: str, buckets: int) -> Statistics:
+def statistics_of(samples: Samples, glob: str, buckets: int) -> NameStatistics:
     """Return the statistics of samples that a glob selected, in at least one quantile bucket.
 
     Raises:
@@ -197,10 +197,10 @@ def statistics_of(samples: Samples, glob: str, buckets: int) -> Statistics:
     duration = quantity_of(DURATION, counted.duration, buckets)
     events = {name: quantity_of(name, values, buckets) for name, values in counted.events.items()}
     relations = {name: relation_of(duration, event) for name, event in events.items()}
-    return Statistics(glob, samples.size - counted.size, duration, events, relations)
+    return NameStatistics(glob, samples.size - counted.size, duration, events, relations)
 
 
-def _relation_json(relation: Relation) -> dict[str, object]:
+def _relation_json(relation: QuantityRelation) -> dict[str, object]:
     """Return the dependence of an event and the duration as ``--json`` prints it."""
     return {
         "pearson": relation.pearson,
@@ -211,7 +211,7 @@ def _relation_json(relation: Relation) -> dict[str, object]:
 
 
 @dataclass(frozen=True)
-class Count:
+class EventTotal:
     """The total count of an event; ``calls`` is the number of actions that counted it."""
 
     total: float
@@ -234,7 +234,7 @@ class Total:
     name: str | None
     calls: int
     duration: float
-    events: dict[str, Count]
+    events: dict[str, EventTotal]
 
     def as_json(self) -> dict[str, object]:
         """Return the total as ``--json`` prints it."""
@@ -258,7 +258,7 @@ def _value(total: Total, key: str) -> float:
     if key == "calls":
         return total.calls
     what = key.removesuffix(PER_CALL)
-    count = Count(total.duration, total.calls) if what == "duration" else total.events[what]
+    count = EventTotal(total.duration, total.calls) if what == "duration" else total.events[what]
     return (count.per_call or 0.0) if key.endswith(PER_CALL) else count.total
 
 
@@ -283,8 +283,10 @@ def _totals(samples: Samples, named: bool) -> list[Total]:
     ]
 
 
-def _counts(values: Floats, group: Integers, size: int) -> list[Count]:
+def _counts(values: Floats, group: Integers, size: int) -> list[EventTotal]:
     counted = ~np.isnan(values)
     sums = sums_by_group(values[counted], group[counted], size)
     calls = np.bincount(group[counted], minlength=size)
-    return [Count(float(total), int(number)) for total, number in zip(sums, calls, strict=True)]
+    return [
+        EventTotal(float(total), int(number)) for total, number in zip(sums, calls, strict=True)
+    ]

@@ -11,7 +11,7 @@ from actiondbg.bisection.command_runner import CommandRunner
 from actiondbg.bisection.oracles import Oracle, OracleSetup
 from actiondbg.bisection.verdict import Judgement, Verdict
 from actiondbg.tool.command_line import is_file
-from actiondbg.validation.judgement import Limits, Query
+from actiondbg.validation.function_judgement import JudgementLimits, Query
 from actiondbg.validation.workers import judge_apart
 
 _SECONDS = 30.0  # for a function
@@ -25,7 +25,7 @@ class Validate(Oracle):
     input: Path | None = None  # the input, if the tool's command line does not name it
     symptom = "a program that does something else than the input"
     _before: str = ""
-    _limits: Limits = field(default_factory=Limits)
+    _limits: JudgementLimits = field(default_factory=JudgementLimits)
 
     def as_option(self) -> str:
         words = ["--validate"] if self.input is None else ["--validate", "--input", str(self.input)]
@@ -38,7 +38,7 @@ class Validate(Oracle):
         path = setup.compared_input(self.input)
         self._before = path.read_text(encoding="utf-8", errors="replace")
         scratch = str(setup.directory / "validation")
-        self._limits = Limits(
+        self._limits = JudgementLimits(
             tool=str(setup.tool), scratch=scratch, seconds=setup.seconds or _SECONDS
         )
 

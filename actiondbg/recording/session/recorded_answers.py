@@ -15,13 +15,13 @@ from actiondbg.errors import NoSuchUnit, NotRecorded, UnitErased
 from actiondbg.ir.tokens import RESULT
 from actiondbg.ir.value_names import NamedKey
 from actiondbg.recording.recorded_text import RecordedOperation, RecordedText
-from actiondbg.recording.session.changes import OperationState
+from actiondbg.recording.session.operation_changes import OperationState
 from actiondbg.recording.session.recorded_ir import RecordedIR
 from actiondbg.session.inspection.agent_access import erased_names
 
 if TYPE_CHECKING:
-    from actiondbg.recording.session.changes import OperationColumns
     from actiondbg.recording.session.descriptions import ActionDescriptions
+    from actiondbg.recording.session.operation_changes import OperationColumns
     from actiondbg.recording.session.position import Position
     from actiondbg.recording.session.recorded_ir import ImportedIR
 
@@ -37,7 +37,7 @@ class RecordedAnswers:
         self._actions = describe.actions
         self._describe = describe
         self._position = position
-        self._values = NamedValues(describe.operations, describe.ir)
+        self._values = ValuesByName(describe.operations, describe.ir)
         self._selected = 0
         self._moved: OperationState | None = None  # the cursor, after a move
         self._handlers: dict[type[protocol.Message], Callable[[Any], protocol.Message]] = {
@@ -255,7 +255,7 @@ class RecordedAnswers:
         )
 
 
-class NamedValues:
+class ValuesByName:
     """Finds values by the names that they have in the session."""
 
     def __init__(self, operations: OperationColumns, ir: RecordedIR | ImportedIR) -> None:

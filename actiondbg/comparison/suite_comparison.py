@@ -13,13 +13,13 @@ from functools import partial
 from multiprocessing import get_context
 from typing import Literal, NamedTuple
 
-from actiondbg.comparison.runs import FunctionComparison, RunComparison, compare_runs
+from actiondbg.comparison.run_comparison import FunctionComparison, RunComparison, compare_runs
 from actiondbg.comparison.side import recorded_side
 from actiondbg.errors import ActiondbgError
 from actiondbg.ir.canonical import first_difference
+from actiondbg.suite.folder import SuiteFolder
 from actiondbg.suite.index import SHORTENED, UNWRITTEN
-from actiondbg.suite.processes import SuiteFolder
-from actiondbg.suite.runs import Run, list_runs
+from actiondbg.suite.runs import SuiteRun, list_runs
 
 # How two runs are alike.
 Likeness = Literal[
@@ -45,7 +45,7 @@ LIKENESS_WORDS: dict[Likeness, str] = {
 OnProgress = Callable[[int, int], None]
 
 
-class Step(NamedTuple):
+class FirstAction(NamedTuple):
     """What a run did first where it parts from the other one."""
 
     name: str  # the subject of the action; of a pass its argument
@@ -54,20 +54,20 @@ class Step(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Cause:
+class DifferenceCause:
     """A difference that many runs may show."""
 
     # "ending" for another exit status, "actions", "result" of the same action, or "text" where no
     # recorded action differs.
     kind: Literal["ending", "actions", "result", "text"]
     passes: tuple[str, ...] = ()  # the arguments of the passes around it, the outermost first
-    a: Step | None = None  # what the first run did, or None for nothing
-    b: Step | None = None  # what the second one did
+    a: FirstAction | None = None  # what the first run did, or None for nothing
+    b: FirstAction | None = None  # what the second one did
     detail: str = ""  # of an ending or a text a phrase; else ""
 
 
 @dataclass(frozen=True)
-class Pair:
+class RunPair:
     """A run of both suites."""
 
     name: str  # the test with the line of its RUN line, or the command
@@ -75,20 +75,20 @@ class Pair:
     b: str  # the path of the recording in suite B
     likeness: Likeness
     # Why, and in how many functions.
-    causes: dict[Cause, int] = field(default_factory=dict[Cause, int])
+    causes: dict[DifferenceCause, int] = field(default_factory=dict[DifferenceCause, int])
     message: str = ""  # why they could not be compared; else ""
     size: int = 0  # the number of actions of both
 
 
 @dataclass(frozen=True)
-class Group:
+class CauseGroup:
     """The runs with the same cause."""
 
-    cause: Cause  # the difference that they show
+    cause: DifferenceCause  # the difference that they show
     # Whether the output differs; else the same output was made by another way, or the output is not
     # recorded.
     is_output: bool
-    pairs: list[Pair]  # the runs, the smallest first
+    pairs: list[RunPair]  # the runs, the smallest first
     functions: int  # the number of functions in them
 
 
@@ -96,7 +96,7 @@ class Group:
 class SuiteComparison:
     """Two suites."""
 
-    pairs: list[Pair]  # the runs of both
+    pairs: list[RunPair]  # the runs of both
     only_a: list[str]  # the names of the runs that only the first suite has
     only_b: list[str]  # the names of the runs that only the second suite has
 
@@ -110,17 +110,17 @@ class SuiteComparison:
         differing = any(pair.likeness in ("other output", "unreadable") for pair in self.pairs)
         return not (differing or self.only_a or self.only_b)
 
-    def groups(self) -> list[Group]:
+    def groups(self) -> list[CauseGroup]:
         """Return the causes, those of other output first, the most frequent first."""
-        found: defaultdict[tuple[bool, Cause], list[Pair]] = defaultdict(list)
-        functions: Counter[tuple[bool, Cause]] = Counter()
+        found: defaultdict[tuple[bool, DifferenceCause], list[RunPair]] = defaultdict(list)
+        functions: Counter[tuple[bool, DifferenceCause]] = Counter()
         for pair in self.pairs:
             for cause, count in pair.causes.items():
                 key = pair.likeness == "other output", cause
                 found[key].append(pair)
                 functions[key] += count
         groups = [
-            Group(
+            CauseGroup(
                 cause,
                 is_output,
                 sorted(pairs, key=lambda pair: pair.size),
@@ -159,13 +159,13 @@ def compare_suites(
     """
     runs = _named(list_runs(a)), _named(list_runs(b))
     names = [name for name in runs[0] if name in runs[1]]
-    work: list[Callable[[], Pair]] = []
-    pairs: list[Pair] = []
+    work: list[Callable[[], RunPair]] = []
+    pairs: list[RunPair] = []
     for name in names:
         both = runs[0][name], runs[1][name]
         paths = str(a.path / (both[0].recording or "")), str(b.path / (both[1].recording or ""))
         if any(run.missing in (UNWRITTEN, SHORTENED) for run in both):
-            pairs.append(Pair(name, *paths, likeness="unrecorded"))
+            pairs.append(RunPair(name, *paths, likeness="unrecorded"))
         else:
             work.append(partial(_compare_pair, name, *paths))
     for done, pair in enumerate(_each(work, jobs), 1):
@@ -180,7 +180,7 @@ def compare_suites(
     )
 
 
-def _each(work: Sequence[Callable[[], Pair]], jobs: int) -> Iterator[Pair]:
+def _each(work: Sequence[Callable[[], RunPair]], jobs: int) -> Iterator[RunPair]:
     """Yield the results in the order in which they are ready."""
     if jobs == 1 or len(work) < 2:
         for each in work:
@@ -205,7 +205,7 @@ def _ignore_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that waits ends the pool
 
 
-def _named(runs: Sequence[Run]) -> dict[str, Run]:
+def _named(runs: Sequence[SuiteRun]) -> dict[str, SuiteRun]:
     """Return the runs that make a context by names that the same runs of another suite have."""
     tests = [os.path.dirname(run.test) for run in runs if run.test and os.path.isabs(run.test)]
     root = os.path.commonpath(tests) if tests else "/"
@@ -213,7 +213,7 @@ def _named(runs: Sequence[Run]) -> dict[str, Run]:
     expected = [run for run in runs if run.recording or run.missing == UNWRITTEN]
     expected.sort(key=lambda run: (_name(run, root), _command(run), run.recording or ""))
     seen: Counter[str] = Counter()
-    named: dict[str, Run] = {}
+    named: dict[str, SuiteRun] = {}
     for run in expected:
         name = _name(run, root)
         seen[name] += 1
@@ -221,36 +221,38 @@ def _named(runs: Sequence[Run]) -> dict[str, Run]:
     return named
 
 
-def _name(run: Run, root: str) -> str:
+def _name(run: SuiteRun, root: str) -> str:
     if run.test is None:
         return _command(run)
     test = os.path.relpath(run.test, root) if os.path.isabs(run.test) else run.test
     return test if run.run_line is None else f"{test}:{run.run_line}"
 
 
-def _command(run: Run) -> str:
+def _command(run: SuiteRun) -> str:
     """Return the command line, without the folder of the tool."""
     tool, blank, rest = run.command.partition(" ")
     return os.path.basename(tool) + blank + rest
 
 
-def _compare_pair(name: str, a: str, b: str) -> Pair:
+def _compare_pair(name: str, a: str, b: str) -> RunPair:
     from actiondbg.recording.errors import RecordingError
 
     try:
         compared = compare_runs(recorded_side(a), recorded_side(b))
     except RecordingError as error:
-        return Pair(name, a, b, "unreadable", message=str(error))
-    causes: Counter[Cause] = Counter()
+        return RunPair(name, a, b, "unreadable", message=str(error))
+    causes: Counter[DifferenceCause] = Counter()
     if compared.a.status != compared.b.status:
-        causes[Cause("ending", detail=f"A {compared.a.ending}, B {compared.b.ending}")] += 1
+        causes[
+            DifferenceCause("ending", detail=f"A {compared.a.ending}, B {compared.b.ending}")
+        ] += 1
     else:
         differing = [each for each in compared.functions if not each.is_equal]
         other = [each for each in differing if each.ir not in ("same", "unknown")]
         for each in other or differing:
             causes[_cause(each)] += 1
     size = compared.a.recording.count + compared.b.recording.count
-    return Pair(name, a, b, _likeness(compared), dict(causes), size=size)
+    return RunPair(name, a, b, _likeness(compared), dict(causes), size=size)
 
 
 def _likeness(compared: RunComparison) -> Likeness:
@@ -261,15 +263,16 @@ def _likeness(compared: RunComparison) -> Likeness:
     return "same actions" if compared.has_same_actions else "unknown output"
 
 
-def _cause(each: FunctionComparison) -> Cause:
+def _cause(each: FunctionComparison) -> DifferenceCause:
     first = each.first
     if first is None:
-        return Cause("text", detail=_text_difference(each))
+        return DifferenceCause("text", detail=_text_difference(each))
     a, b = (
-        Step(side[0].name, side[0].tag, side[0].op) if side else None for side in (first.a, first.b)
+        FirstAction(side[0].name, side[0].tag, side[0].op) if side else None
+        for side in (first.a, first.b)
     )
     passes = (first.a or first.b)[0].passes
-    return Cause("result" if first.has_same_actions else "actions", passes, a, b)
+    return DifferenceCause("result" if first.has_same_actions else "actions", passes, a, b)
 
 
 def _text_difference(each: FunctionComparison) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from actiondbg.lineage.lineage import Lineage, Loss, Step, Trace, Tracking
+from actiondbg.lineage.lineage import Lineage, LineageStep, Loss, Trace, Tracking
 from actiondbg.lineage.stage import Operation
 from actiondbg.lineage.units import function_of
 from actiondbg.support.counts import counted, shortened
@@ -114,14 +114,14 @@ class _Scene:
         lineage: Lineage,
         operations: Sequence[Operation],
         tracking: Tracking,
-        steps: Sequence[Step],
+        steps: Sequence[LineageStep],
     ) -> None:
         self._lineage = lineage
         self._stages = lineage.stages
         self.losses: dict[int, Loss] = {loss.node: loss for loss in tracking.losses}
         self.asked = {operation.node: operation for operation in operations}
         self.reached = {trace.operation.node: trace.operation for trace in tracking.traces}
-        self._made: dict[int, Step] = {}
+        self._made: dict[int, LineageStep] = {}
         for step in steps:
             if step.source != step.target:
                 self._made.setdefault(step.target, step)
@@ -188,7 +188,7 @@ class _Scene:
             return "lost"
         return "end" if node in self.asked or node in self.reached else "box"
 
-    def edge_label(self, step: Step, *, has_ordinal: bool = True) -> str:
+    def edge_label(self, step: LineageStep, *, has_ordinal: bool = True) -> str:
         """Return the evidence of a step and the action."""
         if step.ordinal is None:
             return str(step.evidence)
@@ -226,9 +226,9 @@ def _summarised(scene: _Scene) -> list[Box]:
     ]
 
 
-def _edges(scene: _Scene, steps: Iterable[Step], place: dict[int, int]) -> tuple[Edge, ...]:
+def _edges(scene: _Scene, steps: Iterable[LineageStep], place: dict[int, int]) -> tuple[Edge, ...]:
     """Return the edges between boxes; the steps between two boxes are one edge for each label."""
-    found: dict[tuple[int, int, str, bool], list[Step]] = defaultdict(list)
+    found: dict[tuple[int, int, str, bool], list[LineageStep]] = defaultdict(list)
     for step in steps:
         ends = place[step.source], place[step.target]
         if ends[0] != ends[1]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from actiondbg.recording.capture.recorder import IRDetail, RecordingProcess
-from actiondbg.suite.processes import SuiteFolder
+from actiondbg.suite.folder import SuiteFolder
 from actiondbg.support.scratch_directory import reserved_space
 from actiondbg.tool.agent_environment import SUITE
 from actiondbg.tool.program import Program

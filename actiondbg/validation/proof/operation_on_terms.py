@@ -19,7 +19,7 @@ _BYTE = "f8"
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class ScalarTerm:
     """A scalar; no tuple, which a complex number is."""
 
     term: Term  # what it is, where it is not poison
@@ -141,7 +141,7 @@ class Surroundings:
 
 
 @dataclass(frozen=True, slots=True)
-class ScalarOperation:
+class OperationOnTerms:
     """A scalar operation on terms."""
 
     name: str  # in arith or math, without the dialect
@@ -150,7 +150,7 @@ class ScalarOperation:
     results: Sequence[IntegerType | FloatType]  # the types of the results
     attributes: Mapping[str, Attribute]
     around: Surroundings  # the domain
-    operands: Sequence[Value]  # with where they are poison
+    operands: Sequence[ScalarTerm]  # with where they are poison
 
     @property
     def terms(self) -> Terms:
@@ -180,4 +180,4 @@ class Computed:
     poison: Term | None = None  # where they are poison, though no operand is
 
 
-Function = Callable[..., Computed]
+TermFunction = Callable[..., Computed]

@@ -16,7 +16,7 @@ import numpy as np
 
 from actiondbg.errors import UsageError
 from actiondbg.lineage.graph import Edges, GraphLineage, LineageGraph
-from actiondbg.lineage.lineage import Evidence, Lineage, Loss, Node, Step
+from actiondbg.lineage.lineage import Evidence, Lineage, LineageStep, Loss, Node
 from actiondbg.lineage.recorded.recorded_lineage import RecordedLineage
 from actiondbg.lineage.stage import Stage
 from actiondbg.recording import open_recording
@@ -52,11 +52,14 @@ class ChainLineage(GraphLineage):
     def stages(self) -> Sequence[Stage]:
         return self._stages
 
-    def events(self, number: int) -> Sequence[Step]:
+    def events(self, number: int) -> Sequence[LineageStep]:
         run = self._run_of(number, self._first_nodes)
         first, before = self._first_nodes[run], self._first_ordinals[run]
         found = self._runs[run].events(number - first)
-        return [Step(step.evidence, number, number, (step.ordinal or 0) + before) for step in found]
+        return [
+            LineageStep(step.evidence, number, number, (step.ordinal or 0) + before)
+            for step in found
+        ]
 
     def node(self, number: int) -> Node:
         run = self._run_of(number, self._first_nodes)
@@ -201,7 +204,7 @@ def lineage_of(recording: Recording, remap: Sequence[str] = ()) -> Lineage:
         NotRecorded: the recording has no lineage.
     """
     if recording.header.imported:
-        from actiondbg.lineage.dumps.imported import imported_lineage
+        from actiondbg.lineage.dumps.imported_lineage import imported_lineage
 
         return imported_lineage(recording, remap)
     from actiondbg.lineage.recorded.recorded_lineage import RecordedLineage
@@ -243,8 +246,8 @@ def _up_to(
 ) -> tuple[int, RecordedLineage]:
     """Return the run of a chain in which an action is, and its lineage up to the action's end."""
     from actiondbg.analysis.pipeline import find_pass_end
-    from actiondbg.lineage.live import SessionLineage
-    from actiondbg.recording.session.session import RecordedSession
+    from actiondbg.lineage.session_lineage import SessionLineage
+    from actiondbg.recording.session.recorded_session import RecordedSession
 
     with ExitStack() as stack:
         sessions = [stack.enter_context(RecordedSession(one)) for one in recordings]

@@ -1,4 +1,4 @@
-"""What a comparison of a function before and after an action says."""
+"""The judgement of a function before and after an action: the query, the limits, the verdict."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from actiondbg.ir.aliases import without_aliases
 from actiondbg.ir.tree.scanner import BrokenText, scan
 from actiondbg.validation.inputs import INDEX_BITS, Input
 
-Verdict = Literal["equivalent", "different", "unknown"]
+Equivalence = Literal["equivalent", "different", "unknown"]
 # The words for a verdict, in the order of a summary.
-VERDICT_WORDS: dict[Verdict, str] = {
+VERDICT_WORDS: dict[Equivalence, str] = {
     "equivalent": "equivalent",
     "different": "different",
     "unknown": "not known",
 }
-_BADNESS: tuple[Verdict, ...] = ("equivalent", "unknown", "different")
+_BADNESS: tuple[Equivalence, ...] = ("equivalent", "unknown", "different")
 # How a verdict was found: nothing to compare, a proof, or runs on chosen inputs.
-Evidence = Literal["none", "proof", "execution"]
+EvidenceKind = Literal["none", "proof", "execution"]
 
 
-def worst(verdicts: Collection[Verdict]) -> Verdict:
+def worst(verdicts: Collection[Equivalence]) -> Equivalence:
     """Return the verdict on all of several parts: equivalent if each of them is."""
     return max(("equivalent", *verdicts), key=_BADNESS.index)
 
@@ -52,12 +52,12 @@ class Nest:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class FunctionJudgement:
     """Whether a function does after an action what it did before."""
 
     symbol: str  # of the function
-    verdict: Verdict  # "unknown" with the reason in ``detail``
-    evidence: Evidence  # for it
+    verdict: Equivalence  # "unknown" with the reason in ``detail``
+    evidence: EvidenceKind  # for it
     detail: str  # how thoroughly it was examined, what differs, or why nothing is known
     inputs: int = 0  # the number of inputs with defined behaviour on which it was run
     counterexample: Counterexample | None = None  # of a different function
@@ -93,7 +93,7 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class JudgementLimits:
     """How much a judgement may cost, and with what it is made."""
 
     tool: str = ""  # the debugged tool, beside which mlir-opt and mlir-runner are looked for

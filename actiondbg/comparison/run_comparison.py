@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from actiondbg.comparison.actions import (
+from actiondbg.comparison.changing_actions import (
     ChangingAction,
-    Function,
+    RunFunction,
     changing_actions,
     is_same,
     text_after,
@@ -27,7 +27,7 @@ Actions = Literal["same", "reordered", "other"]
 _MOST_MEETINGS = 50  # places at which the runs may meet again, whose IR is compared
 
 
-class Difference(NamedTuple):
+class FirstDifference(NamedTuple):
     """Where two runs part."""
 
     a: list[ChangingAction]  # the actions of run A, up to the next action that both runs have
@@ -47,10 +47,10 @@ class Meeting(NamedTuple):
 class FunctionComparison:
     """A function of two runs."""
 
-    function: Function  # its module and symbol
+    function: RunFunction  # its module and symbol
     ir: FinalIR  # how its IR at the end of one run is like that at the end of the other
     actions: Actions  # how the actions that changed it are
-    first: Difference | None  # where the runs part; None if no recorded action differs
+    first: FirstDifference | None  # where the runs part; None if no recorded action differs
     # Where they meet again; None if they do not, or if no IR after actions is recorded.
     meeting: Meeting | None
     texts: tuple[str | None, str | None]  # its IR at the end of each run; None where there is none
@@ -169,7 +169,7 @@ def _with_outside(each: FunctionComparison, others: list[FunctionComparison]) ->
     """
     if each.first is not None or each.ir != "other":
         return each
-    outside = Function(each.function.module, "")
+    outside = RunFunction(each.function.module, "")
     found = (other.first for other in others if other.function == outside)
     return replace(each, first=next(found, None))
 
@@ -244,7 +244,7 @@ class _Streams:
             (each for code in codes for each in self._b[code[3] : code[4]]),
         )
 
-    def first(self, is_other: bool) -> Difference | None:
+    def first(self, is_other: bool) -> FirstDifference | None:
         """Return where the runs part, by their actions or by the IR after the same actions.
 
         Args:
@@ -261,12 +261,12 @@ class _Streams:
             if earlier is not None:
                 i, j = earlier
                 self._parting = (i + 1, j + 1)
-                return Difference([self._a[i]], [self._b[j]], has_same_actions=True)
+                return FirstDifference([self._a[i]], [self._b[j]], has_same_actions=True)
         if found is None:
             return None
         _, i1, i2, j1, j2 = found
         self._parting = (i1, j1)
-        return Difference(list(self._a[i1:i2]), list(self._b[j1:j2]))
+        return FirstDifference(list(self._a[i1:i2]), list(self._b[j1:j2]))
 
     def _parting_texts(self, i1: int, i2: int, j1: int, j2: int) -> tuple[int, int] | None:
         """Return the first of the actions that both have in a row after which the IR differs."""

@@ -1,4 +1,4 @@
-"""Judges whether functions do after an action what they did before."""
+"""Judges all functions of a module: whether they do after an action what they did before."""
 
 from __future__ import annotations
 
@@ -8,10 +8,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from actiondbg.errors import ActiondbgError
-from actiondbg.validation.judgement import Judgement, Limits, Query, in_module
-from actiondbg.validation.program import Module, Pair, is_same, references, walk
-from actiondbg.validation.reading import ProgramReader
-from actiondbg.validation.trial import KnownPieces, Trial, make_runner, reason
+from actiondbg.validation.function_judge import FunctionJudge, KnownPieces, make_runner, reason
+from actiondbg.validation.function_judgement import (
+    FunctionJudgement,
+    JudgementLimits,
+    Query,
+    in_module,
+)
+from actiondbg.validation.program import FunctionPair, Module, is_same, references, walk
+from actiondbg.validation.program_reader import ProgramReader
 
 # Passes that look at one function at a time, whatever they run on.
 _LOCAL = frozenset({"canonicalize", "cse"})
@@ -22,7 +27,7 @@ _MOST_TEXT = 2**22  # characters of more modules that are kept
 _STEPS_IN_A_SECOND = 40_000  # of the interpreter, at least
 
 
-class Judge:
+class ModuleJudge:
     """Judges queries, one after the other.
 
     Args:
@@ -32,14 +37,14 @@ class Judge:
         IRNotParsed: MLIR's Python bindings are not installed.
     """
 
-    def __init__(self, limits: Limits | None = None) -> None:
-        self._limits = limits or Limits()
+    def __init__(self, limits: JudgementLimits | None = None) -> None:
+        self._limits = limits or JudgementLimits()
         self._runner = make_runner(self._limits, f"judge-{os.getpid()}")
         self._reader = ProgramReader()
         self._modules: dict[str, Module] = {}
         self._known: KnownPieces = {}
 
-    def judge(self, query: Query, seconds: float | None = None) -> list[Judgement]:
+    def judge(self, query: Query, seconds: float | None = None) -> list[FunctionJudgement]:
         """Judge each function that the texts of a query have; equal ones are left out.
 
         The seconds are for all functions together, of which one may take what others leave, up to
@@ -48,9 +53,9 @@ class Judge:
         try:
             before, after = (self._module(text, query) for text in (query.before, query.after))
         except ActiondbgError as error:
-            return [Judgement(query.symbol, "unknown", "none", reason(error))]
+            return [FunctionJudgement(query.symbol, "unknown", "none", reason(error))]
         except Exception as error:
-            return [Judgement(query.symbol, "unknown", "none", _fault(error))]
+            return [FunctionJudgement(query.symbol, "unknown", "none", _fault(error))]
         symbols = [query.symbol] if query.symbol else list(before.functions)
         changed = [each for each in symbols if not is_same(before, after, [each])]
         if len(self._known) > _MOST_KNOWN:
@@ -58,12 +63,12 @@ class Judge:
         most = self._limits.seconds
         total = self._limits.seconds_for(query) if seconds is None else seconds
         end = time.monotonic() + total
-        found: list[Judgement] = []
+        found: list[FunctionJudgement] = []
         for left, symbol in zip(range(len(changed), 0, -1), changed, strict=True):
             share = max((end - time.monotonic()) / left, _LEAST_SECONDS)
             steps = min(self._limits.steps, int(share * _STEPS_IN_A_SECOND))
             limits = replace(self._limits, seconds=min(share, most), steps=steps)
-            judged = self._function(Pair(symbol, before, after, query.suspect), limits)
+            judged = self._function(FunctionPair(symbol, before, after, query.suspect), limits)
             if judged is not None:
                 found.append(judged)
         if not query.symbol:
@@ -80,37 +85,39 @@ class Judge:
             del self._modules[next(iter(self._modules))]
         return module
 
-    def _function(self, pair: Pair, limits: Limits) -> Judgement | None:
+    def _function(self, pair: FunctionPair, limits: JudgementLimits) -> FunctionJudgement | None:
         symbol = pair.symbol
         if symbol not in pair.before.functions:
-            return Judgement(symbol, "unknown", "none", "there is no such function before")
+            return FunctionJudgement(symbol, "unknown", "none", "there is no such function before")
         if symbol not in pair.after.functions:
             if pair.source.is_private:
                 return None  # its callers are judged
-            return Judgement(symbol, "unknown", "none", "the function is gone")
+            return FunctionJudgement(symbol, "unknown", "none", "the function is gone")
         if pair.source.body is None and pair.target.body is None:
             return None
         types = (pair.source.inputs, pair.source.results)
         if types != (pair.target.inputs, pair.target.results) and not pair.is_bufferized:
-            return Judgement(symbol, "unknown", "none", "its type changes")
+            return FunctionJudgement(symbol, "unknown", "none", "its type changes")
         if pair.source.body is None or pair.target.body is None:
-            return Judgement(symbol, "unknown", "none", "a declaration has no body")
+            return FunctionJudgement(symbol, "unknown", "none", "a declaration has no body")
         try:
-            return Trial(pair, limits, self._runner, self._known).judge()
+            return FunctionJudge(pair, limits, self._runner, self._known).judge()
         except Exception as error:  # a fault of ours costs this function only
-            return Judgement(symbol, "unknown", "none", _fault(error))
+            return FunctionJudgement(symbol, "unknown", "none", _fault(error))
 
 
-def _inner_modules(before: Module, after: Module) -> Iterator[Judgement]:
+def _inner_modules(before: Module, after: Module) -> Iterator[FunctionJudgement]:
     """Yield judgements of changed modules in a module, whose functions are not read."""
     for symbol in before.others.keys() | after.others.keys():
         tops = [module.operation(symbol) for module in (before, after)]
         holds = any(each.name.endswith(".func") for top in tops if top for each in walk(top))
         if holds and before.structure(symbol) != after.structure(symbol):
-            yield Judgement(symbol, "unknown", "none", "a module in a module is not looked into")
+            yield FunctionJudgement(
+                symbol, "unknown", "none", "a module in a module is not looked into"
+            )
 
 
-def _interprocedural(judged: list[Judgement], before: Module) -> list[Judgement]:
+def _interprocedural(judged: list[FunctionJudgement], before: Module) -> list[FunctionJudgement]:
     """Doubt the difference of a function that the module calls, and none of whose callers differs.
 
     A pass may use what it knows of the arguments of all calls.
@@ -120,7 +127,7 @@ def _interprocedural(judged: list[Judgement], before: Module) -> list[Judgement]
     for symbol, function in before.functions.items():
         for name in references(function.operation):
             callers.setdefault(name, set()).add(symbol)
-    found: list[Judgement] = []
+    found: list[FunctionJudgement] = []
     for each in judged:
         function = before.functions.get(each.symbol)
         is_doubted = (

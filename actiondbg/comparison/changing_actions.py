@@ -26,7 +26,7 @@ _MOST_KEPT = 64  # canonical texts
 _PLAIN = ("module {", '"builtin.module"() ({')  # modules without a name and attributes
 
 
-class Function(NamedTuple):
+class RunFunction(NamedTuple):
     """A function of a run."""
 
     # The number of its MLIR context in the run, from 0: a tool that splits its input has one for
@@ -83,7 +83,7 @@ def whole_text(texts: Texts) -> str:
     )
 
 
-def final_texts(recording: Recording) -> dict[Function, Texts] | None:
+def final_texts(recording: Recording) -> dict[RunFunction, Texts] | None:
     """Return the IR of each function after the last action; None if it was not recorded.
 
     Of an imported log, it is the IR after the last pass that the log has. Constants of more than
@@ -95,13 +95,13 @@ def final_texts(recording: Recording) -> dict[Function, Texts] | None:
     if not outputs:
         return None
     return {
-        Function(number, symbol): texts
+        RunFunction(number, symbol): texts
         for number, stage in enumerate(outputs)
         for symbol, texts in function_texts(stage.text).items()
     }
 
 
-def _last_texts(recording: Recording) -> dict[Function, Texts] | None:
+def _last_texts(recording: Recording) -> dict[RunFunction, Texts] | None:
     """Return the IR of each function after the last pass of an imported log.
 
     It is unknown where passes run on modules in modules, or on functions of the same name: a log
@@ -124,7 +124,7 @@ def _last_texts(recording: Recording) -> dict[Function, Texts] | None:
                 if len(places) > 1:
                     return None
                 found[symbol] = dict.fromkeys(places, "".join(each.values()))
-    return {Function(0, symbol): texts for symbol, texts in found.items()}
+    return {RunFunction(0, symbol): texts for symbol, texts in found.items()}
 
 
 def is_same(one: str, other: str) -> bool:
@@ -173,7 +173,7 @@ class ChangingAction:
     file: str | None
     line: int | None  # in the file, from 1; None without a file
     col: int | None  # likewise
-    function: Function  # the function that the action changed: around its operation, or in it
+    function: RunFunction  # the function that the action changed: around its operation, or in it
     # The operations that it inserted and erased there, sorted, such as
     # ``("erased arith.addi", "inserted arith.constant")``.
     effect: tuple[str, ...]
@@ -190,7 +190,7 @@ class ChangingAction:
         return self.passes, *self.what, line, self.col
 
 
-Streams = dict[Function, list[ChangingAction]]
+Streams = dict[RunFunction, list[ChangingAction]]
 
 
 def changing_actions(recording: Recording) -> Streams:
@@ -219,12 +219,12 @@ def changing_actions(recording: Recording) -> Streams:
     contexts = dict.fromkeys(table["context"].unique().to_pylist())
     modules = {name: at for at, name in enumerate(contexts)}
     passes = _Passes(table, parents)
-    streams: defaultdict[Function, list[ChangingAction]] = defaultdict(list)
+    streams: defaultdict[RunFunction, list[ChangingAction]] = defaultdict(list)
     for row in _in_order_of_end(rows, parents):
         module, symbol = modules[row.pop("context")], row.pop("function") or ""
         around_it = passes.of(row["ordinal"])
         for changed_in, effect in _by_function(effects.get(row["ordinal"], {}), symbol):
-            function = Function(module, changed_in)
+            function = RunFunction(module, changed_in)
             place = {} if symbol and changed_in == symbol else _NO_PLACE
             streams[function].append(
                 ChangingAction(**row | place, passes=around_it, function=function, effect=effect)

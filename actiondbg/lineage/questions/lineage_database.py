@@ -11,7 +11,7 @@ import numpy as np
 
 from actiondbg.lineage.graph import Edges
 from actiondbg.lineage.level import Level
-from actiondbg.lineage.lineage import EVIDENCES, Lineage, Relation, action_place
+from actiondbg.lineage.lineage import EVIDENCES, Lineage, StageRelation, action_place
 from actiondbg.lineage.stage import Stage
 from actiondbg.lineage.units import function_of, unit_label, units_of
 from actiondbg.recording.format.arrow import (
@@ -91,7 +91,7 @@ def _relation_table(lineage: Lineage, exact: bool) -> LazyTable:
     first, last = lineage.stages[0], lineage.stages[-1]
 
     @cache
-    def relation() -> Relation:
+    def relation() -> StageRelation:
         return lineage.relate(first, last, exact=exact)
 
     def nodes(stage: Stage, indices: Sequence[int]) -> Array:

@@ -10,165 +10,24 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from actiondbg.analysis.textual_pipelines import Element, parse_pipeline
-from actiondbg.bisection.command_runner import CommandRunner
-from actiondbg.bisection.reduction import reduce_input
 from actiondbg.comparison.side import Side, run_side
 from actiondbg.errors import ActiondbgError
 from actiondbg.protocol.tags import CONVERSION_TAG, ITERATION_TAG, PASS_TAG, PATTERN_TAG
 from actiondbg.support.atomic_write import made_folder, write_whole
 from actiondbg.support.scratch_directory import scratch_directory
-from actiondbg.validation.judgement import Judgement, Limits, Query, Verdict, in_module, worst
-from actiondbg.validation.steps import Rerun, Step, Steps
+from actiondbg.validation.function_judgement import (
+    Equivalence,
+    FunctionJudgement,
+    JudgementLimits,
+    Query,
+    worst,
+)
+from actiondbg.validation.narrowing import Narrowed, narrow
+from actiondbg.validation.steps import Rerun, Steps, ValidationStep
 from actiondbg.validation.workers import Numbered, Workers
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
-
-_UNREGISTERED = "allow-unregistered-dialect"
-_SECONDS = 5.0  # for a run of the tool
-# A smaller program may loop forever: it has so many times the seconds of the program that differed
-# fastest, and a few more.
-_TIMES_FASTEST = 2.0
-_MORE_SECONDS = 0.5
-_PIPELINE = "pass-pipeline"
-
-
-@dataclass(frozen=True, slots=True)
-class Narrowed:
-    """A reduced program."""
-
-    text: str  # of the program
-    pipeline: str  # of the pass alone
-    judgement: Judgement  # of the function that differs
-
-
-def narrow(
-    argv: Sequence[str],
-    step: Step,
-    query: Query,
-    *,
-    limits: Limits,
-    folder: Path,
-    seconds: float,
-    progress: Callable[[str], None] | None = None,
-) -> Narrowed | None:
-    """Reduce the program before a pass, as long as the pass makes something else of it.
-
-    Args:
-        argv: the command line that the pass was in.
-        step: the pass.
-        query: the IR before and after it.
-        limits: of a judgement.
-        folder: an empty one, for files.
-        seconds: the time limit.
-        progress: called with a line for each smaller program.
-
-    Returns:
-        The smallest program; None if the pass alone does not show its fault, or the tool cannot run
-        it alone.
-    """
-    pipeline = pipeline_of(argv, step)
-    if pipeline is None:
-        return None
-    folder.mkdir(exist_ok=True)
-    original = folder / "before.mlir"
-    text = in_module(query.before, query.symbol, query.module) if query.symbol else query.before
-    original.write_text(text, encoding="utf-8")
-    with Workers(1) as workers:
-        options = [word for word in argv if word.lstrip("-") == _UNREGISTERED]
-        words = [limits.tool, *options, f"--{_PIPELINE}={pipeline}"]
-        attempt = _Attempt(words, limits, CommandRunner(folder), workers, step.name)
-        if not attempt.differs(original):
-            return None
-        reduced = reduce_input(
-            original, attempt.differs, progress, directory=folder, seconds=seconds
-        )
-        attempt.judge(reduced.path, float("inf"))  # the last attempt was another one
-    if attempt.judgement is None:
-        return None
-    return Narrowed(reduced.path.read_text(encoding="utf-8"), pipeline, attempt.judgement)
-
-
-@dataclass
-class _Attempt:
-    """Runs a pass on programs, and judges what it makes of them.
-
-    Attributes:
-        judgement: of the last program, of the function that differs.
-    """
-
-    words: list[str]  # the command line that runs the pass, without the program
-    limits: Limits  # of each judgement
-    commands: CommandRunner
-    workers: Workers
-    suspect: str  # the pass
-    judgement: Judgement | None = None
-    _enough: float = float("inf")  # seconds for a judgement
-
-    def differs(self, path: Path) -> bool:
-        """Whether the pass makes a program that does something else, as is soon seen."""
-        taken = self.judge(path, self._enough)
-        if self.judgement is None:
-            return False
-        self._enough = min(self._enough, _TIMES_FASTEST * taken + _MORE_SECONDS)
-        return True
-
-    def judge(self, path: Path, seconds: float) -> float:
-        """Judge what the pass makes of a program, in a time limit; return the seconds taken."""
-        self.judgement = None
-        output = path.with_suffix(".after.mlir")
-        command = [*self.words, str(path), "-o", str(output)]
-        try:
-            done = self.commands.run(command, None, _SECONDS)
-        except OSError:
-            return 0.0
-        if done.status != 0:
-            return 0.0
-        texts = (each.read_text(encoding="utf-8", errors="replace") for each in (path, output))
-        query = Query(*texts, suspect=self.suspect)
-        asked = Numbered(0, query, min(seconds, self.limits.seconds_for(query)))
-        ((_, found),) = self.workers.answers([asked], self.limits)
-        different = (each for each in found if each.verdict == "different")
-        self.judgement = next(different, None)
-        return sum(each.seconds for each in found)
-
-
-def pipeline_of(argv: Sequence[str], step: Step) -> str | None:
-    """Return the pipeline of a pass alone, with the options that a command line gives it.
-
-    None if the command line does not name the pass, or names it several times.
-    """
-    found = set(_named(argv, step.name))
-    if len(found) != 1:
-        return None
-    (element,) = found
-    if step.op in (None, "builtin.module"):
-        return f"builtin.module({element})"
-    return f"builtin.module({step.op}({element}))"
-
-
-def _named(argv: Sequence[str], name: str) -> Iterator[Element]:
-    """Yield the passes of a name on a command line."""
-    for at, word in enumerate(argv):
-        option, _, value = word.lstrip("-").partition("=")
-        if not word.startswith("-"):
-            continue
-        if option == name:
-            yield Element(name, value)
-        elif option == _PIPELINE:
-            pipeline = parse_pipeline(value or " ".join(argv[at + 1 : at + 2]))
-            yield from () if pipeline is None else _inside(pipeline, name)
-
-
-def _inside(element: Element, name: str) -> Iterator[Element]:
-    if element.name == name and element.inner is None:
-        yield element
-    for inner in element.inner or ():
-        yield from _inside(inner, name)
-
-
-# --- the run ---
 
 
 # Actions in a pattern are a part of it. Those in a conversion take effect at its end.
@@ -193,12 +52,12 @@ class JudgedStep:
             equivalent, or that changed the function; None if it was judged itself.
     """
 
-    step: Step
-    functions: tuple[Judgement, ...]
-    judged_in: Step | None = None
+    step: ValidationStep
+    functions: tuple[FunctionJudgement, ...]
+    judged_in: ValidationStep | None = None
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> Equivalence:
         """Return "different" if any function is, else "unknown" if any is."""
         return worst({each.verdict for each in self.functions})
 
@@ -212,7 +71,7 @@ class JudgedStep:
         )
         return replace(self, functions=tuple(functions))
 
-    def of(self, verdict: Verdict) -> list[Judgement]:
+    def of(self, verdict: Equivalence) -> list[FunctionJudgement]:
         """Return the judgements with a verdict."""
         return [each for each in self.functions if each.verdict == verdict]
 
@@ -248,7 +107,7 @@ class Validation:
     is_interrupted: bool = False
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> Equivalence:
         """Return "different" if an action is, else "unknown" if one is, or if one is missing."""
         if self.culprit is not None:
             return "different"
@@ -284,15 +143,15 @@ class Validator:
     workers: Workers  # judge
     _: KW_ONLY
     rerun: Rerun | None = None  # records the IR inside a pass, for a run with the IR around passes
-    limits: Limits = field(default_factory=Limits)  # of each judgement
+    limits: JudgementLimits = field(default_factory=JudgementLimits)  # of each judgement
     # Whether the ends of all passes are judged in a multiple of the run, see the page of validate:
     # each has its share.
     is_fair: bool = True
     budget: float = 120.0  # seconds for the actions in passes
     progress: Progress = _ignore  # is told
     # By the digest of the query.
-    _known: dict[bytes, tuple[Judgement, ...]] = field(
-        default_factory=dict[bytes, tuple[Judgement, ...]]
+    _known: dict[bytes, tuple[FunctionJudgement, ...]] = field(
+        default_factory=dict[bytes, tuple[FunctionJudgement, ...]]
     )
 
     def __post_init__(self) -> None:
@@ -379,7 +238,7 @@ class Validator:
         passes = (each for each in reversed(around) if each.step.is_pass)
         return next((each for each in passes if each.verdict == "different"), last)
 
-    def _inner(self, step: Step, end: float, doubted: set[str]) -> list[JudgedStep]:
+    def _inner(self, step: ValidationStep, end: float, doubted: set[str]) -> list[JudgedStep]:
         """Judge the actions directly in one, up to the first different one.
 
         A difference of a function whose callers all stay the same after the pass proves nothing.
@@ -402,7 +261,9 @@ class Validator:
         self.result.unjudged += wanted - len(judged)
         return judged
 
-    def _judged(self, stage: Stage, steps: Sequence[Step], limit: _Limit) -> Iterator[JudgedStep]:
+    def _judged(
+        self, stage: Stage, steps: Sequence[ValidationStep], limit: _Limit
+    ) -> Iterator[JudgedStep]:
         """Yield steps with their judgements, as they come."""
         open_steps: dict[int, _OpenStep] = {}
         done = 0
@@ -450,7 +311,7 @@ class _Limit:
     end: float = float("inf")  # the time at which none is
     last: float = float("inf")  # the ordinal after which none is
 
-    def allows(self, step: Step) -> bool:
+    def allows(self, step: ValidationStep) -> bool:
         return step.ordinal <= self.last and time.monotonic() < self.end
 
     def share(self, part: float, jobs: int) -> float:
@@ -466,9 +327,9 @@ class _Limit:
 class _OpenStep:
     """A step of which answers are missing."""
 
-    step: Step
+    step: ValidationStep
     missing: int
-    found: list[Judgement]
+    found: list[FunctionJudgement]
 
     @property
     def judged(self) -> JudgedStep:
@@ -487,7 +348,7 @@ def _fair_seconds(run_seconds: float, passes: int) -> float:
 def validate(
     argv: Sequence[str],
     *,
-    limits: Limits | None = None,
+    limits: JudgementLimits | None = None,
     jobs: int = os.cpu_count() or 1,
     budget: float = 120.0,
     progress: Progress | None = None,
@@ -509,7 +370,7 @@ def validate(
     with scratch_directory("validate") as folder, Workers(jobs) as workers:
         workers.start()
         run = ToolRun(argv, folder)
-        wanted = replace(limits or Limits(), tool=argv[0], scratch=str(folder))
+        wanted = replace(limits or JudgementLimits(), tool=argv[0], scratch=str(folder))
         validator = Validator(
             run.passes(),
             workers,

@@ -21,6 +21,7 @@ from hypothesis import configuration, settings
 import actiondbg
 from actiondbg.tool import find_tool
 from actiondbg.tool.compiler import find_compiler
+from tests.fakes import command_line
 from tests.headers import header_flags
 from tests.paths import INPUTS, ROOT
 from tests.processes import children, kill_family
@@ -148,7 +149,7 @@ def no_process_is_left() -> Iterator[None]:
     """
     before = set(children(os.getpid()))
     yield
-    for pid in set(children(os.getpid())) - before:
+    for pid in set(children(os.getpid())) - before - command_line.kept_processes():
         kill_family(pid)
 
 

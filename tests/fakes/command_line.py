@@ -1,21 +1,24 @@
-"""The command line without a process of its own, which would import all packages again."""
+"""The command line in a process that need not import all packages again."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
+import selectors
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
-from typing import IO
 
-from actiondbg import cli
+from tests.paths import ROOT
 
-_STREAMS = ("stdin", "stdout", "stderr")
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+# Of no test. OpenBLAS starts no threads, which forks would lack.
+_ENVIRONMENT = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
 
 
 def run(
@@ -24,84 +27,112 @@ def run(
     cwd: str | Path | None = None,
     env: Mapping[str, str] | None = None,
     check: bool = False,
+    merged: bool = False,
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command line in this process, as subprocess.run does in one of its own.
-
-    What it starts writes to the same streams. It must not need signals or an exit of
-    its own.
+    """Run the command line as ``subprocess.run`` does, in a fork of a process that waits for it.
 
     Args:
         words: of the command line, after the name of the program.
         stdin: the text of the standard input.
         cwd: the working directory.
-        env: the environment; variables that are read when a process starts do nothing.
+        env: the environment; variables that are read when Python starts do nothing.
         check: whether an exit code other than 0 is an error.
+        merged: whether both outputs are one text, that of ``stdout``.
     """
     given = [str(word) for word in words]
-    with contextlib.ExitStack() as stack:
-        files = [stack.enter_context(tempfile.TemporaryFile("w+")) for _ in _STREAMS]
-        files[0].write(stdin)
-        files[0].seek(0)
-        stack.enter_context(_environment(env))
-        with contextlib.chdir(cwd or Path.cwd()), _standard_streams(files), _signals():
-            try:
-                code: object = cli.main(given)
-            except SystemExit as leaving:
-                code = leaving.code
-        for file in files[1:]:
-            file.seek(0)
-        assert isinstance(code, int)
-        done = subprocess.CompletedProcess(given, code, files[1].read(), files[2].read())
+    request = {
+        "words": given,
+        "cwd": str(Path.cwd() / (cwd or "")),
+        "env": dict(os.environ if env is None else env),
+    }
+    try:
+        code, out, err = _started().run(request, stdin, merged)
+    except BaseException:
+        _started().kill()
+        _started.cache_clear()
+        raise
     if check and code:
-        raise AssertionError(f"{' '.join(given)} failed with {code}:\n{done.stdout}{done.stderr}")
-    return done
+        raise AssertionError(f"{' '.join(given)} failed with {code}:\n{out}{err}")
+    return subprocess.CompletedProcess(given, code, out, err)
 
 
-@contextlib.contextmanager
-def _environment(env: Mapping[str, str] | None) -> Generator[None]:
-    """Put an environment in the place of ours; keep ours where there is none."""
-    if env is None:
-        yield
-        return
-    ours = dict(os.environ)
-    try:
-        os.environ.clear()
-        os.environ.update(env)
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(ours)
+def kept_processes() -> set[int]:
+    """Return the process that the next command line is a fork of, if one waits."""
+    return {_started().pid} if _started.cache_info().currsize else set()
 
 
-@contextlib.contextmanager
-def _standard_streams(files: Sequence[IO[str]]) -> Generator[None]:
-    """Put files in the place of the standard streams, for Python and for child processes."""
-    saved = [(getattr(sys, name), os.dup(number)) for number, name in enumerate(_STREAMS)]
-    sys.stdout.flush()
-    sys.stderr.flush()
-    try:
-        for number, (name, file) in enumerate(zip(_STREAMS, files, strict=True)):
-            os.dup2(file.fileno(), number)
-            mode, lines = ("w" if number else "r"), (1 if name == "stderr" else -1)
-            errors = "backslashreplace" if name == "stderr" else "strict"
-            setattr(sys, name, os.fdopen(number, mode, lines, errors=errors, closefd=False))
-        yield
-    finally:
-        with contextlib.suppress(OSError):
-            sys.stdout.flush()
-        sys.stderr.flush()
-        for number, (name, (stream, copy)) in enumerate(zip(_STREAMS, saved, strict=True)):
-            os.dup2(copy, number)
-            os.close(copy)
-            setattr(sys, name, stream)
+class _WarmProcess:
+    """A process that has imported the command line; see warm_process."""
+
+    def __init__(self) -> None:
+        self._connection, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._child = 0  # that runs a command line
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "tests.fakes.warm_process", str(theirs.fileno())],
+                cwd=ROOT,
+                stdin=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                env=_ENVIRONMENT,
+            )
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def run(self, request: Mapping[str, object], stdin: str, merged: bool) -> tuple[int, str, str]:
+        """Return the exit status, and both outputs."""
+        with contextlib.ExitStack() as stack, selectors.DefaultSelector() as selector:
+            given = stack.enter_context(
+                tempfile.TemporaryFile() if stdin else Path(os.devnull).open("r+b")
+            )
+            given.write(stdin.encode())
+            given.seek(0)
+            streams = [given.fileno()]
+            texts: list[bytearray] = []
+            writers = contextlib.ExitStack()
+            for _ in range(1 if merged else 2):
+                reader, writer = os.pipe()
+                stack.callback(os.close, reader)
+                writers.callback(os.close, writer)
+                streams.append(writer)
+                texts.append(bytearray())
+                selector.register(reader, selectors.EVENT_READ, texts[-1])
+            if merged:
+                streams.append(streams[-1])
+            with writers:
+                message = json.dumps(request).encode()
+                socket.send_fds(self._connection, [message], streams)
+                self._child = self._answer()
+            while selector.get_map():
+                for key, _ in selector.select():
+                    if part := os.read(key.fd, 1 << 16):
+                        key.data.extend(part)
+                    else:
+                        selector.unregister(key.fd)
+        code = self._answer()
+        out, *err = (_text(each) for each in texts)
+        return code, out, "".join(err)
+
+    def _answer(self) -> int:
+        text = self._connection.recv(64)
+        assert text, "the process of the command line has ended"
+        return int(text)
+
+    def kill(self) -> None:
+        """End it, and the command line that it runs."""
+        self._process.kill()
+        self._process.wait()
+        if self._child:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._child, signal.SIGKILL)
+        self._connection.close()
 
 
-@contextlib.contextmanager
-def _signals() -> Generator[None]:
-    """Restore the handlers of signals that the command line sets."""
-    handlers = [(number, signal.getsignal(number)) for number in _SIGNALS]
-    try:
-        yield
-    finally:
-        for number, handler in handlers:
-            signal.signal(number, handler)
+def _text(output: bytes | bytearray) -> str:
+    return output.decode().replace("\r\n", "\n").replace("\r", "\n")
+
+
+@cache
+def _started() -> _WarmProcess:
+    return _WarmProcess()

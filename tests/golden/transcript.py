@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 from scenarios import Scenario, Step
 
+from tests.fakes import command_line
+
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = Path(sys.prefix) / f"lib/python3.{sys.version_info.minor}/site-packages"
 TOOLS = PACKAGES / "mlir/bin"
 SECONDS = 120  # a step that hangs ends the test
+# What only a shell does, outside of quotation marks.
+_OF_THE_SHELL = re.compile(r"[|&;<>()$`\\\n*?\[\]~{}#!\"']")
+_QUOTED = re.compile(r"'[^']*'|\"[^\"$`\\]*\"")
 
 _DURATION = r"\d[\d,]*(?:\.\d+)?(?:[eE][+-]?\d+)? ?(?:ns|us|ms|s|min)\b"
 _REPLACED = [
@@ -60,17 +66,7 @@ def transcribe(scenario: Scenario, directory: Path) -> str:
     work = directory / "work"
     parts = [f"# {scenario.name}\n"]
     for step in scenario.steps:
-        done = subprocess.run(
-            ["bash", "-c", step.command],
-            input=step.stdin,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT if step.merged else subprocess.PIPE,
-            text=True,
-            cwd=work,
-            env=environment,
-            timeout=SECONDS,
-            check=False,
-        )
+        done = _run(step, work, environment)
         parts.append(f"\n$ {step.shown}\n--- exit status {done.returncode}\n")
         outputs = {"output" if step.merged else "stdout": done.stdout, "stderr": done.stderr or ""}
         for stream, text in outputs.items():
@@ -79,6 +75,25 @@ def transcribe(scenario: Scenario, directory: Path) -> str:
                 end = "" if kept.endswith("\n") else "\n(no newline at the end)\n"
                 parts.append(f"--- {stream}\n{kept}{end}")
     return "".join(parts)
+
+
+def _run(step: Step, work: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    name, _, words = step.command.partition(" ")
+    if name == "actiondbg" and _OF_THE_SHELL.search(_QUOTED.sub("", words)) is None:
+        return command_line.run(
+            *shlex.split(words), stdin=step.stdin, cwd=work, env=environment, merged=step.merged
+        )
+    return subprocess.run(
+        ["bash", "-c", step.command],
+        input=step.stdin,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT if step.merged else subprocess.PIPE,
+        text=True,
+        cwd=work,
+        env=environment,
+        timeout=SECONDS,
+        check=False,
+    )
 
 
 def normalise(text: str, step: Step, directory: Path) -> str:

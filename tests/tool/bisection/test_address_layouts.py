@@ -12,8 +12,8 @@ import actiondbg
 from actiondbg.bisection import Result, plain_runs
 from actiondbg.bisection.plain_runs import PlainRuns
 from tests.conftest import PYPI
+from tests.fakes import command_line
 from tests.fakes.branches import PASS, last_printed, write_branches
-from tests.paths import COMMAND
 
 # One run in three has the other wrong output, so that all of these miss it by a chance of 1e-7.
 LAYOUTS = 40
@@ -98,12 +98,7 @@ def test_its_reproducer_tries_often_enough(mlir_opt: str, branches: str) -> None
         "exit 1\n"
     )
     words = ["--repeat", str(LAYOUTS), "--test", "sh judge.sh {}", "-o", "out"]
-    done = subprocess.run(
-        [COMMAND, "bisect", *words, "--", mlir_opt, branches, PASS],
-        capture_output=True,
-        text=True,
-        stdin=subprocess.DEVNULL,
-    )
+    done = command_line.run("bisect", *words, "--", mlir_opt, branches, PASS)
     assert done.returncode == 0, done.stderr
     assert "Note: The whole run is good with fixed addresses, and bad in run" in done.stdout
     assert re.search(r"Note: The plain tool is bad in \d of 8 runs with random", done.stdout)

@@ -24,6 +24,7 @@ from actiondbg.comparison.side import Side, recorded_side
 from actiondbg.recording.capture.recorder import IRDetail, record
 from tests.conftest import LIBRARY
 from tests.elements import some
+from tests.fakes import command_line
 from tests.paths import COMMAND
 from tests.tool.suite.conftest import CONFIGURATION, LIT
 
@@ -65,13 +66,7 @@ def _input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def compare(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [COMMAND, "compare", *words],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return command_line.run("compare", *words)
 
 
 def as_object(*words: str, status: int) -> dict[str, Any]:
@@ -104,12 +99,8 @@ def test_an_output_file_is_left_alone(mlir_opt: str) -> None:
 
 
 def test_standard_input_is_read_by_both(mlir_opt: str) -> None:
-    done = subprocess.run(
-        [COMMAND, "compare", f"{mlir_opt} --cse", f"{mlir_opt} --canonicalize"],
-        input=SOURCE,
-        capture_output=True,
-        text=True,
-        check=False,
+    done = command_line.run(
+        "compare", f"{mlir_opt} --cse", f"{mlir_opt} --canonicalize", stdin=SOURCE
     )
     assert (done.returncode, done.stderr) == (1, "")
     assert "Of 3 functions: 2 with other IR at the end" in done.stdout
@@ -384,7 +375,7 @@ def test_imported_logs(mlir_opt: str) -> None:
         with Path(f"{name}.log").open("w") as log:
             argv = [mlir_opt, "in.mlir", *passes, "--mlir-print-ir-after-all"]
             subprocess.run(argv, check=True, stderr=log, stdout=subprocess.DEVNULL)
-        subprocess.run([COMMAND, "import", "-q", f"{name}.log"], check=True)
+        command_line.run("import", "-q", f"{name}.log", check=True)
     found = as_object("a.adbrec", "b.adbrec", status=1)
     outputs = {each["function"]: each["output"] for each in found["functions"]}
     assert outputs == {"shift": "same", "twin": "other", "idle": "same"}
@@ -403,7 +394,7 @@ def test_a_log_of_whole_modules_has_functions_of_one_name(mlir_opt: str) -> None
             [*argv, "--mlir-disable-threading"], check=True, capture_output=True, text=True
         )
         Path(f"{name}.log").write_text(done.stderr)
-        subprocess.run([COMMAND, "import", "-q", f"{name}.log"], check=True)
+        command_line.run("import", "-q", f"{name}.log", check=True)
     found = as_object("a.adbrec", "b.adbrec", status=0)
     assert found["output"] == "same"
 
@@ -420,7 +411,7 @@ def test_locations_of_logs_are_no_difference(mlir_opt: str) -> None:
             [mlir_opt, f"{name}.mlir", "--canonicalize", *flags], capture_output=True, text=True
         )
         Path(f"{name}.log").write_text(done.stderr)
-        subprocess.run([COMMAND, "import", f"{name}.log", "-o", f"{name}.adbrec"], check=True)
+        command_line.run("import", f"{name}.log", "-o", f"{name}.adbrec", check=True)
     done = compare("one.adbrec", "two.adbrec")
     assert (done.returncode, done.stderr) == (0, "")
     assert "The IR at the end is the same, by the same actions: 3 functions." in done.stdout
@@ -532,12 +523,7 @@ def test_two_suites(mlir_opt: str) -> None:
     }
     for name, options in (("a", first), ("b", second)):
         lit = write_tests(Path(f"tests-{name}"), mlir_opt, options)
-        done = subprocess.run(
-            [COMMAND, "suite", "record", "-q", "-o", name, "--ir", "output", "--", *lit],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = command_line.run("suite", "record", "-q", "-o", name, "--ir", "output", "--", *lit)
         assert (done.returncode, done.stderr) == (0, "")
     found = as_object("-j", "2", "a", "b", status=1)
     kinds = {pair["name"]: pair["kind"] for pair in found["pairs"]}

@@ -37,6 +37,7 @@ from actiondbg.kernels.sweep.settings import SweepSettings
 from actiondbg.kernels.verification.expectation import ReferenceCache
 from actiondbg.kernels.verification.verifier import Verifier
 from tests.elements import some
+from tests.fakes import command_line
 from tests.paths import COMMAND
 from tests.processes import descendants, wait_for_end
 
@@ -171,25 +172,19 @@ def test_the_pass_that_decides_the_time_is_named(
     limit = f"{math.sqrt(math.prod(times)):.4f}"
     files = tmp_path / "bisected"
     words = [*SUM, "--pipeline", pipeline, option, limit, "--generated-dir", files, "--json"]
-    done = subprocess.run(
-        [COMMAND, "kernels", "bisect", *words], cwd=tmp_path, capture_output=True, text=True
-    )
+    done = command_line.run("kernels", "bisect", *words, cwd=tmp_path)
     assert done.returncode == 0, done.stdout
     assert culprit in done.stdout
     (kernel,) = (each for each in files.rglob("kernel.json") if each.parent.name != REPORT)
     scheduled = kernel.with_name("scheduled.mlir")
-    judged = subprocess.run(
-        [COMMAND, "kernels", "judge", kernel, scheduled], capture_output=True, text=True
-    )
+    judged = command_line.run("kernels", "judge", kernel, scheduled)
     assert judged.returncode == 1, judged.stdout
     assert "a call takes" in judged.stdout
 
 
 def test_two_limits_are_bad_usage(tmp_path: Path) -> None:
     words = ["--slower-than", "1", "--faster-than", "2"]
-    done = subprocess.run(
-        [COMMAND, "kernels", "bisect", *words], cwd=tmp_path, capture_output=True, text=True
-    )
+    done = command_line.run("kernels", "bisect", *words, cwd=tmp_path)
     assert done.returncode == 2
     assert "--slower-than and --faster-than exclude each other" in done.stderr
 
@@ -320,12 +315,7 @@ def test_judge_has_the_exit_statuses_of_git_bisect(workshop: Workshop, tmp_path:
     broken.write_text("module {")
 
     def judge(output: Path) -> tuple[int, str]:
-        done = subprocess.run(
-            [COMMAND, "kernels", "judge", folder / KERNEL, output],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = command_line.run("kernels", "judge", folder / KERNEL, output)
         return done.returncode, done.stdout or done.stderr
 
     status, text = judge(folder / "scheduled.mlir")
@@ -379,14 +369,7 @@ def test_the_file_of_a_kernel_is_plain_data(workshop: Workshop) -> None:
 
 def run_command(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Run ``actiondbg kernels bisect`` in a folder."""
-    return subprocess.run(
-        [COMMAND, "kernels", "bisect", *words],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
+    return command_line.run("kernels", "bisect", *words, cwd=folder)
 
 
 def test_one_command_generates_finds_wrong_and_bisects(tmp_path: Path) -> None:

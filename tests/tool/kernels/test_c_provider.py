@@ -27,8 +27,8 @@ from actiondbg.kernels.sweep.settings import SweepSettings
 from actiondbg.kernels.verification.expectation import ReferenceCache
 from actiondbg.kernels.verification.operands import make_operands
 from actiondbg.kernels.verification.verifier import Verifier
+from tests.fakes import command_line
 from tests.fakes.kernels.operations import OPERATIONS
-from tests.paths import COMMAND
 
 _IN_C = [
     each
@@ -59,9 +59,7 @@ def verified(folder: Path, provider: CProvider, operation: Operation) -> Verific
 
 
 def run_command(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [COMMAND, *words], cwd=folder, capture_output=True, text=True, check=False
-    )
+    return command_line.run(*words, cwd=folder)
 
 
 @pytest.mark.parametrize("operation", _IN_C, ids=lambda operation: operation.name)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.paths import COMMAND
+from tests.fakes import command_line
 
 MODULE = """
 from actiondbg.kernels.model import Configuration
@@ -36,9 +36,7 @@ SIZES = ["--operation-kind", "matmul", "--problem-m", "8", "--problem-n", "8", "
 def kernels(folder: Path, command: str, *words: str) -> subprocess.CompletedProcess[str]:
     """Run a command in a folder with the module."""
     (folder / "mine.py").write_text(MODULE)
-    return subprocess.run(
-        [COMMAND, "kernels", command, *words], cwd=folder, capture_output=True, text=True
-    )
+    return command_line.run("kernels", command, *words, cwd=folder)
 
 
 def test_a_class_of_the_working_directory_compiles_kernels(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +12,8 @@ from actiondbg.kernels.errors import Unsupported
 from actiondbg.kernels.programs.extraction import operations_of
 from actiondbg.kernels.results.csv_file import read_csv
 from tests.elements import some
+from tests.fakes import command_line
 from tests.fakes.kernels.program import PROGRAM
-from tests.paths import COMMAND
 from tests.tool.kernels.loop_kernels import assert_computes_reference
 
 pytest.importorskip("mlir.ir")
@@ -35,9 +34,7 @@ def test_the_commands_cut_and_verify_a_program(tmp_path: Path) -> None:
     program = tmp_path / "program.mlir"
     program.write_text(PROGRAM)
     line = ["kernels", "run", "--from", program, "--profiling-enabled", "false"]
-    ran = subprocess.run(
-        [COMMAND, *line], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+    ran = command_line.run(*line, cwd=tmp_path)
     assert ran.stderr.splitlines()[0] == (
         "actiondbg: left out of program.mlir: linalg.exp has a dynamic shape, tensor<?xf32>."
     )

@@ -15,6 +15,7 @@ from actiondbg.kernels.kernels import Kernels
 from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.results.csv_file import read_csv
 from actiondbg.kernels.sweep.settings import SweepSettings
+from tests.fakes import command_line
 from tests.paths import COMMAND
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="cc is not installed")
@@ -34,14 +35,7 @@ def _kernels(folder: Path, *words: str, compiler: str = "") -> subprocess.Comple
     environment = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache")}
     if compiler:
         environment["CC"] = compiler
-    return subprocess.run(
-        [COMMAND, "kernels", *words],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return command_line.run("kernels", *words, cwd=folder, env=environment)
 
 
 def test_profiled_kernels_are_reported_and_compared(folder: Path) -> None:

@@ -18,6 +18,7 @@ from actiondbg.kernels.providers.mlir.provider import MlirProvider
 from actiondbg.kernels.search.api import search
 from actiondbg.kernels.search.search import SearchProgress
 from actiondbg.kernels.sweep.settings import SweepSettings
+from tests.fakes import command_line
 from tests.paths import COMMAND
 
 # Upstream pull request 196973: vectors of two dimensions ignore the stride.
@@ -45,13 +46,8 @@ class PipelineProvider(MlirProvider):
 
 def run_command(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Run ``actiondbg kernels search`` on a matmul in a folder."""
-    return subprocess.run(
-        [COMMAND, "kernels", "search", "--operation-kind", "matmul", *SIZES, *words],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        stdin=subprocess.DEVNULL,
+    return command_line.run(
+        "kernels", "search", "--operation-kind", "matmul", *SIZES, *words, cwd=folder
     )
 
 

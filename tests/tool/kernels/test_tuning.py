@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -30,7 +29,7 @@ from actiondbg.kernels.providers.provider import ProviderSettings
 from actiondbg.kernels.search.tuning import ModelTuner, TuneSettings, compare_results
 from actiondbg.kernels.sweep.settings import SweepSettings
 from tests.elements import some
-from tests.paths import COMMAND
+from tests.fakes import command_line
 
 pytest.importorskip("iree.runtime", reason="needs the extra iree")
 # Not imported: its bindings and those of MLIR cannot be loaded into one process.
@@ -135,9 +134,7 @@ def test_a_spec_without_a_folder_is_refused_before_the_searches(tmp_path: Path) 
 def test_the_command_measures_the_whole_model(tmp_path: Path) -> None:
     write_model(tmp_path)
     words = ["model.mlir", "--budget", "8", "--output", "spec.mlir", "--json"]
-    done = subprocess.run(
-        [COMMAND, "kernels", "tune", *words], cwd=tmp_path, capture_output=True, text=True
-    )
+    done = command_line.run("kernels", "tune", *words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert len(found["default_s"]) == 25

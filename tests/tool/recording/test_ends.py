@@ -16,7 +16,7 @@ import pytest
 from actiondbg.recording import RecordingError, open_recording
 from actiondbg.recording.capture.recorder import record, start_recording
 from actiondbg.recording.recording import Recording
-from tests.paths import COMMAND
+from tests.fakes import command_line
 
 FUNCTION = """\
 func.func @f{n}(%x: i32, %m: memref<4xi1>, %v: i1, %i: index) -> i32 {{
@@ -125,11 +125,5 @@ def test_actions_of_a_waiting_thread_are_written(
 @pytest.mark.parametrize("words", ["stat", "report -o out.html"])
 def test_an_interrupt_before_the_first_action_is_no_failure(words: str, tmp_path: Path) -> None:
     """The tool got the Ctrl-C of the command, or both got that of the terminal."""
-    done = subprocess.run(
-        [COMMAND, *words.split(), "--", "sh", "-c", "kill -INT $$"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = command_line.run(*words.split(), "--", "sh", "-c", "kill -INT $$", cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")

@@ -12,6 +12,7 @@ import pytest
 
 from actiondbg.recording import open_recording
 from tests.conftest import LIBRARY
+from tests.fakes import command_line
 from tests.fakes.small_disk import SmallDisk, small_disk
 from tests.paths import COMMAND
 
@@ -89,7 +90,7 @@ def many(tmp_path: Path) -> Path:
 
 def run(*words: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, **variables}
-    return subprocess.run([COMMAND, *words], capture_output=True, text=True, env=env, check=False)
+    return command_line.run(*words, env=env)
 
 
 def test_a_recording_that_fills_the_disk(disk: SmallDisk, many: Path, mlir_opt: str) -> None:

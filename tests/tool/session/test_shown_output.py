@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fakes import command_line
 from tests.paths import COMMAND
 
 pytest.importorskip("mlir.ir")
@@ -72,12 +73,7 @@ def test_output_is_shown_once(program: list[str], way: str) -> None:
     alone = subprocess.run(program, capture_output=True, text=True, check=True)
     commands = ["break pass:canonicalize", "run", *WAYS[way], "delete", "continue"]
     typed = [word for command in commands for word in ("-ex", command)]
-    done = subprocess.run(
-        [COMMAND, "-nx", "--batch", *typed, "--", *program],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = command_line.run("-nx", "--batch", *typed, "--", *program, check=True)
     written = [line for line in done.stdout.splitlines() if line in alone.stdout.splitlines()]
     assert written == alone.stdout.splitlines()
     said = [line for line in done.stderr.splitlines() if line in alone.stderr.splitlines()]
@@ -143,12 +139,7 @@ def test_copies_of_a_descriptor_are_silent_and_shown_again(program: list[str]) -
     file = Path("redirected.txt").read_text()
     commands = ["break pass:canonicalize", "run", *WAYS["twice"], "delete", "continue"]
     typed = [word for command in commands for word in ("-ex", command)]
-    done = subprocess.run(
-        [COMMAND, "-nx", "--batch", *typed, "--", *program],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = command_line.run("-nx", "--batch", *typed, "--", *program, check=True)
     assert [line for line in done.stdout.splitlines() if line in alone] == alone
     assert Path("redirected.txt").read_text() == file
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.fakes import command_line
 from tests.paths import COMMAND
 
 LIT = Path(sys.executable).with_name("lit")
@@ -52,6 +53,8 @@ TESTS = {
 
 def run(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     """Run a command line to its end."""
+    if words[0] == COMMAND:
+        return command_line.run(*words[1:], cwd=cwd)
     return subprocess.run(
         words, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )

@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -83,12 +83,7 @@ class _WarmProcess:
     def run(self, request: Mapping[str, object], stdin: str, merged: bool) -> tuple[int, str, str]:
         """Return the exit status, and both outputs."""
         with contextlib.ExitStack() as stack, selectors.DefaultSelector() as selector:
-            given = stack.enter_context(
-                tempfile.TemporaryFile() if stdin else Path(os.devnull).open("r+b")
-            )
-            given.write(stdin.encode())
-            given.seek(0)
-            streams = [given.fileno()]
+            streams = [stack.enter_context(_input(stdin))]
             texts: list[bytearray] = []
             writers = contextlib.ExitStack()
             for _ in range(1 if merged else 2):
@@ -127,6 +122,15 @@ class _WarmProcess:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self._child, signal.SIGKILL)
         self._connection.close()
+
+
+@contextlib.contextmanager
+def _input(text: str) -> Generator[int]:
+    """Open a standard input; without text /dev/null, which a suite knows again."""
+    with tempfile.TemporaryFile() if text else Path(os.devnull).open("r+b") as file:
+        file.write(text.encode())
+        file.seek(0)
+        yield file.fileno()
 
 
 def _text(output: bytes | bytearray) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import re
 import signal
@@ -166,7 +167,7 @@ class RecordingProcess(Closeable):
     def _recorded(self) -> RecordedRun:
         path = self.path
         if path is not None and not (path.exists() and path.stat().st_size):
-            path.unlink(missing_ok=True)
+            _remove_unclaimed(path)
             _need_space(path.parent)
             path = None
         is_program = self._guard is not None
@@ -179,6 +180,13 @@ class RecordingProcess(Closeable):
         noted = SeenPrograms(self._scratch)
         seen = noted.explain() if path is None else None
         return run._replace(seen=seen, unobserved=noted.new_unobserved())
+
+
+def _remove_unclaimed(path: Path) -> None:
+    """Remove an empty recording, unless another tool holds its lock and will write it."""
+    with contextlib.suppress(OSError), path.open("r+b") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        path.unlink()
 
 
 def _need_space(directory: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import signal
 import subprocess
 import sys
@@ -87,3 +89,17 @@ def test_two_recorders_with_one_file_do_not_mix(mlir_opt: str, folds: str, tmp_p
         recording = open_recording(path)
         assert recording.table("actions", ["name", "op"]).equals(wanted)
         assert recording.cut is None
+
+
+def test_an_empty_recording_that_another_tool_writes_is_left(tmp_path: Path) -> None:
+    """The tool has claimed it, and has not come to its first byte."""
+    path = tmp_path / "run.adbrec"
+    reader, writer = os.pipe()
+    with start_recording(["cat"], path, stdin=reader) as running, path.open("rb") as claimed:
+        fcntl.flock(claimed, fcntl.LOCK_EX)
+        os.close(writer)
+        assert running.wait().path is None
+        assert path.exists()
+    os.close(reader)
+    assert record(["true"], path).path is None
+    assert not path.exists()

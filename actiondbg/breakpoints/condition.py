@@ -3,7 +3,7 @@
 ``or``, ``and``, ``not`` (also ``||``, ``&&``, ``!``), ``== != < <= > >=``, ``~`` and ``!~``
 (text on the left, glob on the right), parentheses, integers, and text in single or double quotes.
 FIELDS declares the fields. Conditions are checked here and evaluated twice: in the agent
-(match/Condition.cpp), and as SQL over recordings (recording/query/filters.py). The outcome is known
+(match/Spec.cpp), and as SQL over recordings (recording/query/filters.py). The outcome is known
 after the action only; all other fields are those before it.
 """
 

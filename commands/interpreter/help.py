@@ -36,8 +36,9 @@ SPEC selects actions by one property, or by several joined with 'and'.
   FILE, LINE        any line of a file; a line, or a range, of the only input
 """
 
+_WIDTH = max(map(len, FIELDS)) + 1
 _FIELD_LINES = "\n".join(
-    f"  {name:<10}{field.type:<8}{field.about}" for name, field in FIELDS.items()
+    f"  {name:<{_WIDTH}}{field.type:<8}{field.about}" for name, field in FIELDS.items()
 )
 EXPR = f"""\
 EXPR is a condition over the fields of an action.

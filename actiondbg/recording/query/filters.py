@@ -1,6 +1,6 @@
 """Breakpoint specs, conditions and outcome filters as SQL over the tables of a recording.
 
-The meaning is the agent's (Spec.cpp, Condition.cpp, Breakpoint.cpp): a filter selects an action
+The meaning is the agent's (Spec.cpp, Breakpoint.cpp): a filter selects an action
 if ``break`` with the same words would have stopped at it.
 """
 
@@ -184,7 +184,7 @@ def _matches_name(column: str, glob: str) -> str:
 
 
 def _term(term: Term) -> str:
-    """Translate one term of a SPEC; see ``Term::matches`` of the agent."""
+    """Translate one term of a SPEC; see ``Term`` of the agent."""
     glob = term.glob or ""
     is_pattern = f"tag = 'apply-pattern' AND ({_matches_name('full_name', glob)} OR "
     is_pattern += f"full_name = '' AND {_matches('name', glob)} OR "

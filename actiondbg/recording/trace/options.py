@@ -11,7 +11,7 @@ from actiondbg.errors import UsageError
 Format: TypeAlias = Literal["chrome", "perfetto", "tracy"]
 Failed: TypeAlias = Literal["fold", "keep", "drop"]
 
-SUFFIXES: dict[str, Format] = {
+SUFFIXES: dict[str, Format] = {  # the first that fits is taken
     ".tracy.json": "tracy",
     ".json": "chrome",
     ".pftrace": "perfetto",

@@ -55,7 +55,10 @@ class Writer(Protocol):
     def batch(
         self, slices: Slices, recording: Recording
     ) -> Iterator[tuple[bytes | memoryview, int]]:
-        """Yield the content for some slices in pieces, each with its number of slices."""
+        """Yield the content for some slices in pieces, each with its number of slices.
+
+        A slice that ends late may come in a later batch than those inside it.
+        """
         ...
 
     def tail(self, note: str) -> bytes:

@@ -9,10 +9,10 @@ from actiondbg.commands.dap.requests import (
     controls,
     documents,
     evaluate,
-    side_views,
+    questions,
     stack,
     variables,
 )
 
 __all__ = ["HANDLERS", "MODULES"]
-MODULES = (breakpoints, controls, documents, evaluate, side_views, stack, variables)
+MODULES = (breakpoints, controls, documents, evaluate, questions, stack, variables)

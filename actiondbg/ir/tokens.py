@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 
-# Groups are atomic, not possessive: before Python 3.11.5 possessive groups match wrongly. Where a
-# text of many megabytes is repeated, nothing is kept for a way back: strings.
+# Groups are atomic, not possessive: before Python 3.11.5 possessive groups match wrongly. Two keep
+# nothing for a way back, as they may be many megabytes: characters and blanks, which are tested.
 CHARACTERS = r'[^"\\\n]*+(?:\\.[^"\\\n]*+)*+'  # of a string
 STRING = rf'"{CHARACTERS}"'
 COMMENT = r"//[^\n]*+"
+BLANKS = rf"\s*+(?:{COMMENT}\s*+)*+"  # with comments
 ID = r"(?>(?:[.-]*+[\w$]++)+)"  # what follows a sigil; a dot or a dash at the end is not of it
 VALUE = rf"%{ID}"  # without the #1 of a use and the :2 of a definition
 RESULT = rf"{VALUE}(?::\d+)?"

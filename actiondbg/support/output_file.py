@@ -23,13 +23,14 @@ def writing(path: str | os.PathLike[str], content: str = "") -> Generator[None]:
     """Raise FileNotWritten for an OSError in the block, which writes an output file.
 
     Args:
-        content: what is written, such as ``The skips``, for the message.
+        content: what of a session is written, such as ``The skips``, for the message. Without it
+            the file is the output of the command line, which ends quietly where nobody reads it.
     """
     try:
         yield
-    except BrokenPipeError:
-        raise
     except OSError as error:
+        if isinstance(error, BrokenPipeError) and not content:
+            raise
         file = repr(os.fspath(path))
         head = f"{content} cannot be written to {file}" if content else f"{file} cannot be written"
         raise FileNotWritten(f"{head} ({error.strerror or error}): {way_out(error)}.") from error

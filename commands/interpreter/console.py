@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Protocol, TextIO
 
 from actiondbg.commands.interpreter.declaration import UNRESTRICTED, Permissions
 from actiondbg.commands.interpreter.settings import Settings
+from actiondbg.commands.render.edits import located_text
 from actiondbg.commands.render.ir import ShownLines, StopContext
 from actiondbg.commands.render.ir_text.ir_view import IRView
 from actiondbg.commands.render.status import Display
 from actiondbg.commands.render.tables import wrapped
 from actiondbg.commands.render.terminal.output import Redirect, color_allowed, open_redirect
 from actiondbg.commands.render.terminal.progress import ProgressLine
-from actiondbg.commands.render.whatif import located_text
 from actiondbg.errors import NotStopped, ToolGone, UsageError
 from actiondbg.session.debug_session import DebugSession
 from actiondbg.support.counts import counted

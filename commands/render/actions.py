@@ -1,4 +1,4 @@
-"""The text of actions: one, the stack, lists, the pipeline, and runs of native debuggers on one."""
+"""The text of actions: one, the stack, lists, and the pipeline."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from actiondbg.commands.render.tables import rows
 from actiondbg.commands.render.units import operation, place_words, unit_text
 from actiondbg.protocol import Action, ActionRef, Frame
 from actiondbg.protocol.tags import PASS_TAG
-from actiondbg.session.inspection.native_debugger import NativeRun
 from actiondbg.support.counts import counted
 
 
@@ -208,30 +207,10 @@ def _pass_line(
     return f"{mark}{cells}  {'  ' * level}{name}{note}"
 
 
-# --- native debuggers -------------------------------------------------------------
-
-
-def start_text(run: NativeRun) -> str:
-    """Return the text before a debugger gets the terminal."""
-    places = [f"{one.name or 'no symbol'} at {one.place}" for one in run.functions]
-    lines = [
-        f"Attaching {run.debugger} to process {run.pid}, a fork of the tool.",
-        *(f"  breakpoint in {place}" for place in places),
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _native_text(_: RenderContext, run: NativeRun) -> str:
-    if run.output is not None:
-        return run.output
-    return f"{run.debugger} and its fork have ended; the tool is still at its stop."
-
-
 RENDERERS = (
     renders(Action, action_text),
     renders(Frame, frame_text),
     renders(Backtrace, backtrace_text),
     renders(ActionsShown, actions_text, _actions_object),
     renders(PipelineShown, pipeline_text),
-    renders(NativeRun, _native_text),
 )

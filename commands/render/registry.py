@@ -6,8 +6,10 @@ from actiondbg.commands.render import (
     actions,
     bisection,
     breakpoints,
+    edits,
     ir,
     lineage,
+    native_debugger,
     outcomes,
     past,
     statistics,
@@ -23,8 +25,8 @@ from actiondbg.commands.render.renderer import RenderContext, Renderer
 from actiondbg.commands.render.terminal.output import Redirect
 
 _TOPICS = (
-    *(actions, bisection, breakpoints, ir, legalization, lineage, outcomes, past),
-    *(statistics, status, stop, time_travel, units, validation, whatif),
+    *(actions, bisection, breakpoints, edits, ir, legalization, lineage, native_debugger),
+    *(outcomes, past, statistics, status, stop, time_travel, units, validation, whatif),
 )
 _RENDERERS = {each.kind: each for topic in _TOPICS for each in topic.RENDERERS}
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from actiondbg.commands.interpreter import values
 from actiondbg.commands.interpreter.declaration import Topic
 from actiondbg.commands.interpreter.options import NoOptions, Options, option, positional
-from actiondbg.commands.render.actions import Backtrace, start_text
+from actiondbg.commands.render.actions import Backtrace
+from actiondbg.commands.render.native_debugger import start_text
 from actiondbg.commands.render.units import Units
 from actiondbg.errors import UsageError
 from actiondbg.session.inspection.native_debugger import Debugger, NativeRun

@@ -23,13 +23,7 @@ from actiondbg.commands.interpreter.options import (
 from actiondbg.commands.interpreter.oracle_options import OracleOptions, optional_oracle
 from actiondbg.commands.render.ir import DiffShown
 from actiondbg.commands.render.status import Text
-from actiondbg.commands.render.whatif import (
-    ApplicableShown,
-    ComparisonShown,
-    EditsShown,
-    PatternsShown,
-    located_text,
-)
+from actiondbg.commands.render.whatif import ApplicableShown, ComparisonShown, PatternsShown
 from actiondbg.errors import EditRefused, UsageError
 from actiondbg.support.counts import counted
 from actiondbg.support.executables import which
@@ -37,6 +31,7 @@ from actiondbg.support.scratch_directory import scratch_directory
 
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console
+    from actiondbg.commands.render.edits import EditsShown
     from actiondbg.commands.render.terminal.progress import ProgressLine
     from actiondbg.process.stop import Stop
     from actiondbg.session.edits.edits import EditableText, Edition, Edits, What
@@ -182,6 +177,8 @@ def undo_edit(console: Console, _: NoOptions) -> Stop:
 @WHATIF.command("info edits", needs_tool=_EDITS, reads=True)
 def info_edits(console: Console, _: NoOptions) -> EditsShown:
     """List the edits of this timeline."""
+    from actiondbg.commands.render.edits import EditsShown
+
     return EditsShown(console.live_session().edits.all())
 
 
@@ -202,6 +199,8 @@ def load_edits(console: Console, options: EditFileOptions) -> Text:
     count = console.live_session().edits.load(options.file)
     head = f"Loaded {counted(count, 'edit')} from {options.file}."
     located = console.live_session().edits.report_located()
+    from actiondbg.commands.render.edits import located_text
+
     return Text("\n".join([head, *map(located_text, located)]))
 
 

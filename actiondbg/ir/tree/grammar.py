@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from actiondbg.ir.tokens import COMMENT, ID, OPERATION, RESULT, RESULTS, STRING, SYMBOL_PATH
+from actiondbg.ir.tokens import BLANKS, COMMENT, ID, OPERATION, RESULT, RESULTS, STRING, SYMBOL_PATH
 
 # A string without what else would count: brackets, symbols, escapes.
 _PLAIN = r'"[^"\\\n@(){}\[\]]*+"'
@@ -33,7 +33,7 @@ OPENS = re.compile(r"[ \t]*\{")
 ASSIGNS = re.compile(r":|\s*=")
 WORD = re.compile(r"[A-Za-z_]\w*")
 BLANK = re.compile(r"[ \t\r]*")
-SPACE = re.compile(rf"(?>(?:\s+|{COMMENT})*)")
+SPACE = re.compile(BLANKS)
 
 # The tokens that matter inside an operation; each other character is skipped.
 TOKEN = re.compile(

@@ -293,6 +293,9 @@ class Print(Request[Printed]):
     order: str | None = None
 
 
+ALL_ELEMENTS = 1 << 30  # of a constant, where there is a limit
+
+
 class GetExcerpt(Request[Excerpt], omit_defaults=True):
     """Describe the lines around the cursor, or around part ``part`` of the operation ``id``.
 

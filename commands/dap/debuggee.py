@@ -19,7 +19,7 @@ from actiondbg.commands.interpreter.console import Console
 from actiondbg.commands.interpreter.declaration import Permission, Permissions
 from actiondbg.commands.interpreter.interpreter import Interpreter, Lines
 from actiondbg.commands.render.bisection import progress_words
-from actiondbg.commands.render.registry import show
+from actiondbg.commands.render.registry import as_json, show
 from actiondbg.commands.render.terminal.progress import ProgressLine
 from actiondbg.errors import NoSuchUnit, UsageError
 
@@ -337,12 +337,13 @@ class Debuggee:
         return Executed(out, err, None if succeeded else err.rstrip() or "The command failed.")
 
     def ask(self, line: str) -> tuple[object, str]:
-        """Run a command line of the shell; return its result, and the text of it."""
+        """Run a command line of the shell; return its result, as for --json, and its text."""
         self._take()
         parsed = self.interpreter.parse(line)
         result = parsed.command.call(self.console, parsed.options)
+        keyed = as_json(result, None)
         show(self.console, result)
-        return result, self._take()[0]
+        return keyed, self._take()[0]
 
     @contextlib.contextmanager
     def showing(self, progress: RequestProgress) -> Generator[None]:

@@ -337,7 +337,8 @@ def option_words(options: Options, without: Collection[str]) -> list[str]:
             continue
         if field.takes_value:
             for each in value if field.many else (value,):
-                words += [field.option, str(each)]
+                text = str(each)
+                words += [f"{field.option}={text}"] if text[:1] == "-" else [field.option, text]
         elif field.kind == "flag" and not field.many:  # else its option adds the value
             words.append(field.option)
     return words

@@ -332,8 +332,7 @@ def _ir_object(result: object, redirect: Redirect | None) -> object:
     if redirect is not None:  # redirected IR is not repeated
         operator, target = redirect.operator, redirect.target
         return {"target": target, "operator": operator, "bytes": printed.bytes}
-    with printed:
-        return {"text": printed.text, "generic": printed.generic}
+    return {"text": printed.text, "generic": printed.generic}
 
 
 class Counted(msgspec.Struct):

@@ -106,6 +106,7 @@ class _WarmProcess:
                     else:
                         selector.unregister(key.fd)
         code = self._answer()
+        self._child = 0
         out, *err = (_text(each) for each in texts)
         return code, out, "".join(err)
 

@@ -92,14 +92,9 @@ def _take_streams(streams: list[int]) -> None:
     for number, (name, given) in enumerate(zip(STREAMS, streams, strict=True)):
         own: TextIOWrapper = getattr(sys, name)
         os.dup2(given, number)
-        new = os.fdopen(
-            number,
-            "w" if number else "r",
-            encoding=own.encoding,
-            errors=own.errors,
-            closefd=False,
-        )
-        new.reconfigure(line_buffering=own is sys.stderr, write_through=unbuffered and number > 0)
+        size = 0 if number and unbuffered else -1
+        file = os.fdopen(number, "wb" if number else "rb", size, closefd=False)
+        new = TextIOWrapper(file, own.encoding, own.errors, None, own is sys.stderr, unbuffered)
         setattr(sys, name, new)
     for given in streams:
         os.close(given)

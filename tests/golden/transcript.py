@@ -16,7 +16,7 @@ from tests.fakes import command_line
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = Path(sys.prefix) / f"lib/python3.{sys.version_info.minor}/site-packages"
 TOOLS = PACKAGES / "mlir/bin"
-SECONDS = 120  # a step that hangs ends the test
+SECONDS = 120  # a step of the shell that hangs ends the test
 # What only a shell does, outside of quotation marks.
 _OF_THE_SHELL = re.compile(r"[|&;<>()$`\\\n*?\[\]~{}#!\"']")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"$`\\]*\"")

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 What = Literal["cursor", "action", "function", "module"]
 _HOLDERS = frozenset({"function", "module"})
-_UNLIMITED = 1 << 30  # elements of a constant
 
 
 class StoppedIR:
@@ -140,7 +139,7 @@ class StoppedIR:
             part=part,
             before=before,
             after=after,
-            elide=_UNLIMITED if elide is None else elide,
+            elide=protocol.ALL_ELEMENTS if elide is None else elide,
             definitions=definitions,
         )
         return Excerpt(**msgspec.structs.asdict(self._agent.ask(message)))

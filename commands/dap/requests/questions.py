@@ -42,12 +42,11 @@ def _answer(client: Client, line: str) -> Answer:
     """Run a command line that does not resume the tool."""
     debuggee = client.debuggee
     with debuggee.not_resuming():
-        made, text = debuggee.ask(line)
-    return _answer_of(client, made, text)
+        result, text = debuggee.ask(line)
+    return _answer_of(client, result, text)
 
 
-def _answer_of(client: Client, made: object, text: str) -> Answer:
-    result = as_json(made, None)
+def _answer_of(client: Client, result: object, text: str = "") -> Answer:
     places = {
         each: Place(path=place[0], line=client.line(place[1]), column=client.column(place[2]))
         for each in _locations(result)
@@ -103,7 +102,8 @@ def actions(client: Client, arguments: ActionsArguments) -> Answer:
         count=arguments.count,
     )
     stop = debuggee.stop
-    return _answer_of(client, ActionsShown(found, None if stop is None else stop.ordinal), "")
+    shown = ActionsShown(found, None if stop is None else stop.ordinal)
+    return _answer_of(client, as_json(shown, None))
 
 
 @request("actiondbg/pipeline", is_view=True)
@@ -163,7 +163,7 @@ def never_hit(client: Client, arguments: NoArguments) -> Answer:
         for each in debuggee.session.breakpoints.all()
         if each.kind == "breakpoint" and each.enabled and not each.was_hit
     ]
-    return _answer_of(client, Breakpoints(found), "")
+    return _answer_of(client, as_json(Breakpoints(found), None))
 
 
 class ExplainArguments(Arguments, frozen=True):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from actiondbg.commands.render.ir_text.short_names import ShortNames
 from actiondbg.errors import ActiondbgError
-from actiondbg.protocol import GetExcerpt
+from actiondbg.protocol import ALL_ELEMENTS, GetExcerpt
 
 if TYPE_CHECKING:
     from actiondbg.ir.diff import Diff
@@ -148,10 +148,10 @@ class IRView:
         """
         if stop.id is None:
             return []
-        message = GetExcerpt(id=stop.id, before=count, after=count)
         elide = self._screen.settings.limit("elide")
-        if elide is not None:
-            message.elide = elide
+        message = GetExcerpt(
+            id=stop.id, before=count, after=count, elide=ALL_ELEMENTS if elide is None else elide
+        )
         try:
             return self._screen.session.past.excerpt_before(stop, message).lines
         except ActiondbgError:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 Sign = Literal["+", "-", "~", " "]
 
 _MOST_ERASED = 6  # lines that are gone, shown among those that are there
+_ELIDED = "__elided__"
 _TOKEN = re.compile(r"[\w$.%#@!^-]+|\s+|.")
 
 
@@ -50,11 +51,16 @@ def compare(
             text = None if line.id is None else old.get(key_of(line))
             if line.kind != "label" and line.id in inserted:
                 marked.append(MarkedLine(line, "+"))
-            elif text is not None and text != line.text:
+            elif text is not None and _is_other(text, line.text):
                 marked.append(MarkedLine(line, "~", text))
             else:
                 marked.append(MarkedLine(line))
     return marked
+
+
+def _is_other(before: str, after: str) -> bool:
+    """Whether a text is another one, not the same with the elements of constants elided."""
+    return before != after and (_ELIDED in before) == (_ELIDED in after)
 
 
 def mark_changes(

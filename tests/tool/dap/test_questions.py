@@ -19,6 +19,14 @@ def test_why_not_of_a_pattern_that_was_not_tried_yet(fold: str, client: ServedCl
     assert client.frames()[0]["name"] in stop["description"]
 
 
+def test_printed_ir_is_the_result_of_a_command(fold: str, client: ServedClient) -> None:
+    client.launch(MLIR_OPT, fold, "--canonicalize", stopOnEntry=True)
+    client.resume("configurationDone")
+    found = client.request("actiondbg/command", {"line": "print module --plain"})
+    assert found["text"] == found["result"]["text"]
+    assert found["text"].startswith("module {")
+
+
 def test_actions_are_listed_with_their_outcomes(fold: str, client: ServedClient) -> None:
     client.launch(MLIR_OPT, fold, "--canonicalize", stopOnEntry=True)
     client.resume("configurationDone")

@@ -54,6 +54,16 @@ def test_lines_that_leave_the_window_are_not_erased() -> None:
     assert [(each.sign, each.line.id) for each in marked] == [(" ", 4), (" ", 5)]
 
 
+def test_a_constant_that_was_elided_before_is_not_modified() -> None:
+    """The setting was changed between the two stops."""
+    elided = line(2, "%0 = arith.constant dense_resource<__elided__> : tensor<20xi8>")
+    whole = line(2, "%0 = arith.constant dense<[0, 1]> : tensor<20xi8>")
+    for before, after in ((elided, whole), (whole, elided)):
+        assert compare([before], [after], set(), set()) == [MarkedLine(after)]
+    other = line(2, "%0 = arith.constant dense<[0, 2]> : tensor<20xi8>")
+    assert compare([whole], [other], set(), set()) == [MarkedLine(other, "~", whole.text)]
+
+
 def test_each_line_has_its_id_and_the_current_one_an_arrow() -> None:
     lines = [line(2, "scf.for {"), line(13, "x", 2), line(2, "}", 1, part=1)]
     texts = lines_text(view(), [MarkedLine(each) for each in lines], lines[1])

@@ -69,6 +69,9 @@ def test_words_of_options_give_the_same_options() -> None:
     assert option_words(options, without=()) == again
     assert vars(_parse("3", *again)) == vars(options)
     assert option_words(options, without=("kind", "steps")) == ["--loud", "--out-dir", "out"]
+    dashed = option_words(_parse("3", "--out-dir=-a"), without=())
+    assert dashed == ["--out-dir=-a"]
+    assert _parse("3", *dashed).out_dir == Path("-a")
 
 
 def test_words_become_typed_fields() -> None:

@@ -49,5 +49,5 @@ def test_no_group_is_possessive() -> None:
 )
 def test_long_texts_match_without_a_way_back(letters: str, plain: str, possessive: str) -> None:
     texts = ("".join(one) for length in range(8) for one in product(letters, repeat=length))
-    for text in texts:
+    for text in some(texts):
         assert re.findall(possessive, text) == re.findall(plain, text)

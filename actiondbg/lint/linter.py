@@ -29,7 +29,7 @@ class Linter:
         self.runs = 0  # the number of recordings
         self.unchecked = 0  # those of them without checks
         self._possible = Findings()  # of rules that need several runs
-        self._refuted: set[tuple[str, str]] = set()  # the keys of those that a run contradicts
+        self._refuted: set[tuple[str, str]] = set()  # keys of findings that a run contradicts
         self._lock = Lock()
         self._databases: list[Any] = []  # that no thread uses now
 

@@ -1,4 +1,4 @@
-"""Commands run again: one as often as the rules need, or those of recorded runs."""
+"""Repeated runs: of one command as often as the rules need, or of the commands of recordings."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ class Repetition:
             env: variables beside ours.
             checks: whether its patterns are checked.
             ir: that is recorded.
-            is_compared: whether what it writes is kept, to compare it with that of other runs;
+            is_compared: whether its output is kept, to compare it with the output of other runs;
                 else its stderr is shown, and the rest dropped.
             limit: the seconds after which the tool is terminated; None for none.
 

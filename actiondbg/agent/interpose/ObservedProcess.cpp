@@ -16,7 +16,7 @@ struct AgentSettings {
   RecordSettings record;
   /// The pid of the front end with which the tool ends; 0 for none.
   pid_t parent = 0;
-  /// Whether this process may be one of several of a program.
+  /// Whether the program of this process may start more processes.
   bool isOfProgram = false;
 };
 } // namespace
@@ -88,9 +88,8 @@ static void endWithParent(pid_t parent) {
     exitAtOnce(3);
 }
 
-/// The settings for forks that the program makes of this process: a fork that
-/// runs actions is one of the program's processes. Null if the forks run
-/// unobserved.
+/// The settings for the forks of this process. A fork that runs actions counts
+/// as a process of the program. Null if forks run unobserved.
 static const AgentSettings *settingsOfForks = nullptr;
 
 /// Whether this process has said that it cannot be recorded.

@@ -150,13 +150,13 @@ class ActionColumns(TableColumns):
 
     @cached_property
     def own_changes(self) -> Ints:
-        """The number of changes of each action, without those of its nested actions."""
+        """The number of changes of each action, without the changes of nested actions."""
         none = np.zeros(self.count, dtype=np.int64)
         return sum((self.numbers(kind) for kind in CHANGE_KINDS), none)
 
     @cached_property
     def change_counts(self) -> Ints:
-        """The number of changes while each action ran, with those of its nested actions."""
+        """The number of changes while each action ran, also of nested actions."""
         before = np.concatenate(([0], np.cumsum(self.own_changes)))
         counts = before[self.line.behind] - before[:-1]
         # A deferred replacement is attributed to the fold, but made after it.

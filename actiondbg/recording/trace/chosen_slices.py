@@ -51,7 +51,7 @@ class ChosenSlices:
 
     @property
     def is_run(self) -> Mask:
-        """Return a mask of the rows that stand for a run."""
+        """Return a mask of the rows that become slices for a run of attempts."""
         return np.isin(self.rows, self.runs.first, assume_unique=True)
 
     def only(self, which: Mask) -> ChosenSlices:

@@ -25,6 +25,7 @@ def lines_text(
     ids = [f"@{each.line.id}" if each.line.id is not None else "" for each in lines]
     gutter = max((len(one) for one in ids), default=0)
     least = min((each.line.depth for each in lines), default=0)
+    columns = view.columns  # of all lines, also if the terminal is resized meanwhile
     texts: list[str] = []
     for each, id in zip(lines, ids, strict=True):
         is_current = each.line is current
@@ -33,7 +34,7 @@ def lines_text(
         for row, text in enumerate(each.line.text.split("\n")):
             start = arrow if is_current and not row else "   "
             head = f"{start}{each.sign} {number if not row else '':>{gutter}} "
-            body = _body(view, each, text, view.columns - len(head) - depth)
+            body = _body(view, each, text, columns - len(head) - depth)
             texts.append(f"{_head(view, head, each.sign, is_current)}{' ' * depth}{body}")
     return texts
 
@@ -65,7 +66,7 @@ def names_text(view: IRView, lines: Sequence[MarkedLine]) -> list[str]:
     texts: list[str] = []
     for name, text in new:
         rows = textwrap.wrap(
-            f"{name} = {text}",
+            f"{name} = {view.fit(text)}",
             view.columns,
             initial_indent=indent,
             subsequent_indent=indent + _INDENT,

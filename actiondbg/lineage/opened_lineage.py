@@ -15,7 +15,8 @@ import msgspec
 import numpy as np
 
 from actiondbg.errors import UsageError
-from actiondbg.lineage.graph import Edges, GraphLineage, LineageGraph
+from actiondbg.lineage.graph import Edges, LineageGraph
+from actiondbg.lineage.graph_lineage import GraphLineage
 from actiondbg.lineage.lineage import Evidence, Lineage, LineageStep, Loss, Node
 from actiondbg.lineage.recorded.recorded_lineage import RecordedLineage
 from actiondbg.lineage.stage import Stage

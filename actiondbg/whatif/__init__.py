@@ -3,7 +3,6 @@
 May import: errors to bisection.
 """
 
-from actiondbg.whatif.alternative_runs import Comparison, Row, compare
 from actiondbg.whatif.alternatives import (
     Alternative,
     AppendedPipeline,
@@ -18,6 +17,7 @@ from actiondbg.whatif.alternatives import (
     Switch,
     parse_alternatives,
 )
+from actiondbg.whatif.alternatives_comparison import AlternativesComparison, Row, compare
 from actiondbg.whatif.applicable import (
     ApplicablePattern,
     TriedPass,
@@ -27,11 +27,11 @@ from actiondbg.whatif.applicable import (
 
 __all__ = [
     "Alternative",
+    "AlternativesComparison",
     "AppendedPipeline",
     "ApplicablePattern",
     "ChangedBenefit",
     "ChangedOptions",
-    "Comparison",
     "DroppedPass",
     "InsertedPipeline",
     "MovedPass",

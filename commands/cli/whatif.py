@@ -13,8 +13,8 @@ from actiondbg.commands.interpreter.options import flag, option
 from actiondbg.commands.render.ir_text.diff_text import stdout_paint
 from actiondbg.commands.render.terminal.output import print_notice, print_result
 from actiondbg.commands.render.terminal.progress import ProgressLine
-from actiondbg.commands.render.whatif import comparison_lines, comparison_object
-from actiondbg.commands.shell.whatif import ComparisonOptions, compare_alternatives
+from actiondbg.commands.render.whatif import alternatives_lines, alternatives_object
+from actiondbg.commands.shell.whatif import AlternativesOptions, compare_alternatives
 from actiondbg.errors import UsageError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ docs/whatif.md explains alternatives and the table.
 """
 
 
-class WhatifCommandLine(ComparisonOptions):
+class WhatifCommandLine(AlternativesOptions):
     alternatives: tuple[str, ...] = option(
         "-a",
         "--alternative",
@@ -99,7 +99,7 @@ def _compare(session: Session, options: WhatifCommandLine) -> None:
     shown = compare_alternatives(session, options.alternatives, options, progress)
     with shown.comparison:
         if options.json:
-            print_result(comparison_object(shown))
+            print_result(alternatives_object(shown))
             return
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-        print_result(comparison_lines(shown, stdout_paint(options.no_color), width))
+        print_result(alternatives_lines(shown, stdout_paint(options.no_color), width))

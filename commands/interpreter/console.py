@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from actiondbg.process.stop import Stop
     from actiondbg.recording.session.recorded_session import RecordedSession
     from actiondbg.session.session import Session
-    from actiondbg.whatif.alternative_runs import Comparison
+    from actiondbg.whatif.alternatives_comparison import AlternativesComparison
 
 _LATE_SECONDS = 1.0  # before advice is printed after Ctrl-C
 _ADVICE = (
@@ -132,7 +132,7 @@ class Console:
         self.displays = DisplayList()
         self.ir_view = IRView(self)
         self.stop_context = StopContext(self)
-        self.comparison: Comparison | None = None  # of the latest 'whatif'
+        self.comparison: AlternativesComparison | None = None  # of the latest 'whatif'
         self.report_search: Report | None = None  # shows the progress of a bisection
         self.shown_lines = ShownLines(session, self.ir_view)
         self.quitting = False

@@ -361,7 +361,7 @@ class DiffShown(msgspec.Struct):
     context: int
 
 
-def diff_text(context: RenderContext, shown: DiffShown) -> str:
+def _diff_text(context: RenderContext, shown: DiffShown) -> str:
     if shown.diff.is_empty:
         return f"{diff_title(shown.diff)} did not change the IR."
     if not shown.side_by_side:
@@ -383,5 +383,5 @@ RENDERERS = (
     Renderer(PrintedText, _show_ir, _ir_object),
     renders(Counted, count_text),
     renders(Block, block_text, fits=True),
-    renders(DiffShown, diff_text, lambda shown: diff_object(shown.diff, shown.context), fits=True),
+    renders(DiffShown, _diff_text, lambda shown: diff_object(shown.diff, shown.context), fits=True),
 )

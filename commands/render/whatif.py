@@ -17,7 +17,7 @@ from actiondbg.support.interrupts import signal_name
 
 if TYPE_CHECKING:
     from actiondbg.ir.diff import Diff
-    from actiondbg.whatif.alternative_runs import Comparison, Row
+    from actiondbg.whatif.alternatives_comparison import AlternativesComparison, Row
     from actiondbg.whatif.applicable import ApplicablePattern, TriedPass
 
 _CONTEXT = 3  # unchanged lines around a change
@@ -26,7 +26,7 @@ _TIME_WIDTH = 9  # the columns of tables of quick runs and of slow ones are alik
 _KINDS = ("inserted", "erased", "replaced", "modified", "moved")
 
 
-class ComparisonShown(msgspec.Struct):
+class AlternativesShown(msgspec.Struct):
     """A comparison.
 
     Attributes:
@@ -36,7 +36,7 @@ class ComparisonShown(msgspec.Struct):
             none.
     """
 
-    comparison: Comparison
+    comparison: AlternativesComparison
     all: bool
     notes: list[str]
     diffs: list[Diff | str]
@@ -56,7 +56,7 @@ class PatternsShown(msgspec.Struct):
 # --- comparisons --------------------------------------------------------------------
 
 
-def comparison_text(comparison: Comparison, every: bool, notes: Sequence[str]) -> str:
+def alternatives_text(comparison: AlternativesComparison, every: bool, notes: Sequence[str]) -> str:
     """Return the table of a comparison, and the notes; ``every``: all operations that differ."""
     judged = ["verdict"] if comparison.judged else []
     titles = [
@@ -133,11 +133,11 @@ def _time(seconds: float) -> str:
     return f"{text:>{_TIME_WIDTH}}"
 
 
-def comparison_lines(
-    shown: ComparisonShown, paint: Callable[[str], str] = str, width: int | None = None
+def alternatives_lines(
+    shown: AlternativesShown, paint: Callable[[str], str] = str, width: int | None = None
 ) -> list[str]:
     """Return a comparison with its diffs as text; ``paint`` colours a line of a diff."""
-    text = comparison_text(shown.comparison, shown.all, shown.notes)
+    text = alternatives_text(shown.comparison, shown.all, shown.notes)
     lines = fitted(text, width).splitlines()
     for number, diff in enumerate(shown.diffs, 1):
         if isinstance(diff, str):
@@ -151,11 +151,13 @@ def comparison_lines(
     return lines
 
 
-def _comparison_text(context: RenderContext, shown: ComparisonShown) -> str:
-    return "\n".join(comparison_lines(shown, partial(unified_line, context.ir_view), context.width))
+def _alternatives_text(context: RenderContext, shown: AlternativesShown) -> str:
+    return "\n".join(
+        alternatives_lines(shown, partial(unified_line, context.ir_view), context.width)
+    )
 
 
-def comparison_object(shown: ComparisonShown) -> dict[str, object]:
+def alternatives_object(shown: AlternativesShown) -> dict[str, object]:
     found = shown.comparison.as_json()
     if shown.diffs:
         found["diffs"] = [None if isinstance(diff, str) else diff.unified() for diff in shown.diffs]
@@ -206,7 +208,7 @@ def _patterns_text(_: RenderContext, shown: PatternsShown) -> str:
 
 
 RENDERERS = (
-    renders(ComparisonShown, _comparison_text, comparison_object, fits=True),
+    renders(AlternativesShown, _alternatives_text, alternatives_object, fits=True),
     renders(ApplicableShown, _applicable_text),
     renders(PatternsShown, _patterns_text),
 )

@@ -23,7 +23,7 @@ from actiondbg.commands.interpreter.options import (
 from actiondbg.commands.interpreter.oracle_options import OracleOptions, optional_oracle
 from actiondbg.commands.render.ir import DiffShown
 from actiondbg.commands.render.status import Text
-from actiondbg.commands.render.whatif import ApplicableShown, ComparisonShown, PatternsShown
+from actiondbg.commands.render.whatif import AlternativesShown, ApplicableShown, PatternsShown
 from actiondbg.errors import EditRefused, UsageError
 from actiondbg.support.counts import counted
 from actiondbg.support.executables import which
@@ -207,7 +207,7 @@ def load_edits(console: Console, options: EditFileOptions) -> Text:
 _TRY_SECONDS = 5.0
 
 
-class ComparisonOptions(OracleOptions):
+class AlternativesOptions(OracleOptions):
     """The options of ``whatif``, at the prompt and on the command line."""
 
     until: str | None = option(
@@ -230,7 +230,7 @@ class ComparisonOptions(OracleOptions):
     all: bool = flag(help="show all operations whose numbers differ, not only the first")
 
 
-class WhatifOptions(ComparisonOptions):
+class WhatifOptions(AlternativesOptions):
     text: str = rest(
         "ALTERNATIVE[; ALTERNATIVE...]", required=True, complete=completers.alternative
     )
@@ -242,7 +242,7 @@ class WhatifOptions(ComparisonOptions):
     redirects=True,
     needs_tool="A run that does otherwise",
 )
-def whatif(console: Console, options: WhatifOptions) -> ComparisonShown:
+def whatif(console: Console, options: WhatifOptions) -> AlternativesShown:
     """Compare the run as it is with alternatives, each in a fork of this stop: 'pattern:P off', or
     'on', which tries P first; 'fold:OP off'; both with 'in PASS'; 'drop PASS';
     'PASS{OPTION=VALUE ...}'; 'replace PASS with PIPELINE'; 'insert PIPELINE before PASS', or
@@ -260,11 +260,11 @@ def whatif(console: Console, options: WhatifOptions) -> ComparisonShown:
 def compare_alternatives(
     session: Session,
     alternatives: str | Sequence[str],
-    options: ComparisonOptions,
+    options: AlternativesOptions,
     progress: ProgressLine,
-) -> ComparisonShown:
+) -> AlternativesShown:
     """Compare the run of a session with alternatives; select the rows, diffs and notes to show."""
-    from actiondbg.whatif.alternative_runs import compare, unmatched_sentence
+    from actiondbg.whatif.alternatives_comparison import compare, unmatched_sentence
 
     with progress.shown("... 0 runs"):
         found = compare(
@@ -280,7 +280,7 @@ def compare_alternatives(
     notes = [unmatched_sentence(changes, session) for changes in unmatched] + found.notes
     numbers = range(1, len(found.rows)) if options.diff else ()
     diffs = [found.without_ir(number) or found.diff(number) for number in numbers]
-    return ComparisonShown(found, options.all, list(dict.fromkeys(notes)), diffs)
+    return AlternativesShown(found, options.all, list(dict.fromkeys(notes)), diffs)
 
 
 def _counting(progress: ProgressLine, what: str) -> Callable[[int, int], None]:

@@ -41,7 +41,7 @@ def measure(tool: str, directory: Path, quick: bool) -> Iterator[tuple[str, str,
         actions = session.run().actions or 0
         session.start()
         session.advance(f"#{actions // 2}")
-        found: list[whatif.Comparison] = []
+        found: list[whatif.AlternativesComparison] = []
 
         def compare() -> None:
             found.append(whatif.compare(session, alternatives))

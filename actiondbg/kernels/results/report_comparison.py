@@ -57,7 +57,7 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ReportComparison:
     """The differences of two reports.
 
     Attributes:
@@ -86,7 +86,7 @@ class Comparison:
         return any(self.of(change) for change in _REGRESSIONS)
 
 
-def compare(old: Sequence[Entry], new: Sequence[Entry], threshold: float = 5.0) -> Comparison:
+def compare(old: Sequence[Entry], new: Sequence[Entry], threshold: float = 5.0) -> ReportComparison:
     """Compare two reports.
 
     Args:
@@ -105,7 +105,7 @@ def compare(old: Sequence[Entry], new: Sequence[Entry], threshold: float = 5.0) 
         for name, entry in before.items()
         if name not in after
     ]
-    return Comparison(tuple(differences), threshold)
+    return ReportComparison(tuple(differences), threshold)
 
 
 def _changes(old: Entry | None, new: Entry, threshold: float) -> tuple[Change, ...]:

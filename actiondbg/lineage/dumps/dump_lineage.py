@@ -14,7 +14,7 @@ import numpy as np
 
 from actiondbg.errors import UsageError
 from actiondbg.lineage.dumps.text_chains import TextChains
-from actiondbg.lineage.graph import with_bodies
+from actiondbg.lineage.graph_lineage import with_bodies
 from actiondbg.lineage.lineage import (
     Evidence,
     LineageStep,

@@ -17,7 +17,8 @@ from actiondbg.ir.tokens import STRING, SYMBOL_PATH, VALUE
 from actiondbg.ir.tree.outline import last_line
 from actiondbg.ir.tree.tree import Columns, Tree
 from actiondbg.ir.value_names import ValueNames
-from actiondbg.lineage.graph import Edges, GraphLineage, LineageGraph
+from actiondbg.lineage.graph import Edges, LineageGraph
+from actiondbg.lineage.graph_lineage import GraphLineage
 from actiondbg.lineage.lineage import Evidence, LineageStep, Loss, Node
 from actiondbg.lineage.locations import Location
 from actiondbg.lineage.recorded.change_columns import (

@@ -10,8 +10,8 @@ from actiondbg.commands.cli.line_parser import LineParser, subcommand
 from actiondbg.commands.interpreter.options import Options, flag, option, positional
 from actiondbg.commands.interpreter.values import percent
 from actiondbg.commands.render.kernels.rows import (
-    comparison_lines,
-    comparison_object,
+    report_comparison_lines,
+    report_comparison_object,
     report_lines,
     report_object,
 )
@@ -22,7 +22,7 @@ from actiondbg.kernels.generated import GeneratedFolder
 from actiondbg.kernels.profiling.profiler import remeasure
 from actiondbg.kernels.results.csv_file import read_csv
 from actiondbg.kernels.results.entry import Entry
-from actiondbg.kernels.results.report_comparison import Comparison, compare
+from actiondbg.kernels.results.report_comparison import ReportComparison, compare
 from actiondbg.kernels.results.report_files import CSV, ReportFiles
 from actiondbg.recording.errors import need_packages
 from actiondbg.recording.overwrite_protection import is_same
@@ -79,13 +79,17 @@ def run(parser: LineParser[KernelReportOptions], argv: list[str]) -> int:
     old, entries = entries, read_csv(options.other)
     files.write(entries)
     comparison = _compared(options, options.other, old, entries)
-    print_result(comparison_object(comparison) if options.json else comparison_lines(comparison))
+    print_result(
+        report_comparison_object(comparison)
+        if options.json
+        else report_comparison_lines(comparison)
+    )
     return int(comparison.is_worse)
 
 
 def _compared(
     options: KernelReportOptions, other: Path, old: Sequence[Entry], new: Sequence[Entry]
-) -> Comparison:
+) -> ReportComparison:
     """Compare two reports; where both builds are there, they are measured again, in turn."""
     comparison = compare(old, new, options.threshold)
     if not comparison.timed or not options.remeasure:

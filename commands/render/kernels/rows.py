@@ -10,7 +10,7 @@ import msgspec
 from actiondbg.commands.render.tables import aligned
 from actiondbg.kernels.results.columns import SHARES, TABLE, text_rows, word_columns
 from actiondbg.kernels.results.entry import Entry
-from actiondbg.kernels.results.report_comparison import RULE, Change, Comparison, Difference
+from actiondbg.kernels.results.report_comparison import RULE, Change, Difference, ReportComparison
 from actiondbg.kernels.results.words import (
     TITLE,
     further_facts,
@@ -112,7 +112,7 @@ def report_object(entries: Sequence[Entry]) -> dict[str, object]:
     return {"kernels": kernels, **({"shares": weights} if weights else {})}
 
 
-def comparison_lines(comparison: Comparison) -> list[str]:
+def report_comparison_lines(comparison: ReportComparison) -> list[str]:
     """Return what changed between two reports, the worst first."""
     lines: list[str] = []
     for change in Change:
@@ -145,7 +145,7 @@ def _change_cells(difference: Difference) -> tuple[str, ...]:
     )
 
 
-def comparison_object(comparison: Comparison) -> dict[str, object]:
+def report_comparison_object(comparison: ReportComparison) -> dict[str, object]:
     """Return a comparison as JSON: the changes of each dispatch, and the ratio of its times."""
     differences = [
         {

@@ -272,12 +272,7 @@ class _Answers:
         self._put("groups", groups_object(found), lambda: groups_lines(found, self._names, every))
 
     def _pictures(self) -> None:
-        from actiondbg.lineage.pictures.tracking_picture import (
-            picture,
-            picture_dot,
-            picture_page,
-            picture_svg,
-        )
+        from actiondbg.lineage.pictures.tracking_picture import picture, write_picture
         from actiondbg.lineage.units import rolled_up
 
         options = self._options
@@ -285,19 +280,11 @@ class _Answers:
         source, target = (last, first) if options.back else (first, last)
         operations = lineage_source.chosen_operations(self._lineage, source, options.of)
         tracking = self._lineage.track(operations, target, exact=options.exact)
-        if options.level is not None and not options.back:
-            tracking = rolled_up(tracking, options.level)
+        tracking = rolled_up(tracking, options.level or "operation")
         drawn = picture(self._lineage, operations, tracking)
         if drawn.note:
             print_notice(drawn.note)
-        formats = (
-            (options.svg, picture_svg),
-            (options.html, picture_page),
-            (options.dot, picture_dot),
-        )
-        for path, draw in formats:
-            if path is not None:
-                write_file(path, draw(drawn))
+        write_picture(drawn, svg=options.svg, html=options.html, dot=options.dot)
 
     def _sankey(self, path: Path) -> None:
         from actiondbg.lineage.pictures.sankey import flows_title, sankey_page, sankey_svg

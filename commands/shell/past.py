@@ -374,21 +374,10 @@ class PictureOptions(TrackOptions):
 @PAST.command("lineage", example="lineage @12 --svg lineage.svg")
 def lineage(console: Console, options: PictureOptions) -> PictureWritten:
     """Draw what an operation came from and became: from the input to the end of the run."""
-    from actiondbg.lineage.pictures.tracking_picture import (
-        picture,
-        picture_dot,
-        picture_page,
-        picture_svg,
-    )
+    from actiondbg.lineage.pictures.tracking_picture import picture, write_picture
     from actiondbg.lineage.units import rolled_up
-    from actiondbg.support.atomic_write import write_whole
 
-    formats = (
-        (options.dot, picture_dot),
-        (options.svg, picture_svg),
-        (options.html, picture_page),
-    )
-    if not any(path for path, _ in formats):
+    if options.svg is options.html is options.dot is None:
         raise UsageError("The file is missing: give --svg FILE, --html FILE or --dot FILE.")
     found = _open(console, options.target, options.to)
     sources = found.operations(with_input_file(console, options.target), found.here)
@@ -398,11 +387,7 @@ def lineage(console: Console, options: PictureOptions) -> PictureWritten:
     onward = rolled_up(onward, options.level)
     both = onward._replace(traces=(*back.traces, *onward.traces))
     drawn = picture(found.lineage, sources, both)
-    written: list[str] = []
-    for path, write in formats:
-        if path is not None:
-            write_whole(path, write(drawn).encode())
-            written.append(str(path))
+    written = write_picture(drawn, svg=options.svg, html=options.html, dot=options.dot)
     return PictureWritten(written, len(drawn.boxes), drawn.note)
 
 

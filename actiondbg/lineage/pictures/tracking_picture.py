@@ -6,6 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 from actiondbg.lineage.lineage import Lineage, LineageStep, Loss, Trace, Tracking
@@ -13,6 +14,7 @@ from actiondbg.lineage.stage import Operation
 from actiondbg.lineage.units import function_of
 from actiondbg.support.counts import counted, shortened
 from actiondbg.support.html_page import Drawing, Html, asset, element, html_page, table, text_width
+from actiondbg.support.output_file import write_file
 
 _MOST_BOXES = 50  # of more operations, those of one kind in a column are one box
 
@@ -323,6 +325,21 @@ def picture_page(picture: Picture) -> str:
         ),
         maker="lineage",
     )
+
+
+def write_picture(
+    picture: Picture, *, svg: Path | None, html: Path | None, dot: Path | None
+) -> list[str]:
+    """Write a picture in each format that has a file; return the names of the files.
+
+    Raises:
+        FileNotWritten: a file cannot be written.
+    """
+    files = ((svg, picture_svg), (html, picture_page), (dot, picture_dot))
+    named = [(path, draw) for path, draw in files if path is not None]
+    for path, draw in named:
+        write_file(path, draw(picture))
+    return [str(path) for path, _ in named]
 
 
 class _Layout:

@@ -12,6 +12,7 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.errors import NoSuchUnit, NotRecorded, UnitErased
+from actiondbg.ir.elision import without_elements
 from actiondbg.ir.tokens import RESULT
 from actiondbg.ir.value_names import NamedKey
 from actiondbg.recording.recorded_text import RecordedOperation, RecordedText
@@ -188,7 +189,10 @@ class RecordedAnswers:
         if first is None:
             around, first = self._in_function(id, around)
         start, end = max(first - message.before, 0), first + message.after + 1
-        lines = around.lines(start, end)
+        lines = [
+            msgspec.structs.replace(line, text=without_elements(line.text, message.elide))
+            for line in around.lines(start, end)
+        ]
         at = first - start
         lines[at] = msgspec.structs.replace(lines[at], id=id)
         return protocol.Excerpt(
@@ -242,7 +246,8 @@ class RecordedAnswers:
         found = self._held(message)
         if message.names is None:
             found = found.as_printed()
-        return found.text(message.skip_regions)
+        text = found.text(message.skip_regions)
+        return text if message.elide is None else without_elements(text, message.elide)
 
     def _held(self, message: protocol.Print) -> RecordedOperation:
         ir, event = self._describe.ir, self._position.event

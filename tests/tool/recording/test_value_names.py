@@ -276,3 +276,27 @@ def test_a_file_and_a_query_have_the_names_of_the_printer(mlir_opt: str, work: P
     assert "%arg0: i32" in written and "%a:" not in written
     for row in some(open_recording("run.adbrec").table("ir", ["text"]).to_pylist()):
         assert "\0" not in row["text"] and "%a:" not in row["text"]
+
+
+def test_large_constants_are_elided_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("large.mlir").write_text(
+        "func.func @f(%x: i32) -> (i32, tensor<6xi32>, tensor<2xi32>) {\n"
+        "  %z = arith.constant 0 : i32\n"
+        "  %c = arith.constant dense<[1, 2, 3, 4, 5, 6]> : tensor<6xi32>\n"
+        "  %d = arith.constant dense<[1, 2]> : tensor<2xi32>\n"
+        "  %y = arith.addi %x, %z : i32\n"
+        "  return %y, %c, %d : i32, tensor<6xi32>, tensor<2xi32>\n"
+        "}\n"
+    )
+    with both(["mlir-opt", "large.mlir", "--canonicalize"]) as pair:
+        table = open_recording("run.adbrec").table("actions", ["ordinal", "changed"]).to_pylist()
+        pair.goto(next(row["ordinal"] for row in table if row["changed"]), "before")
+        for each in pair:
+            each.cursor.goto("%c")
+        for elide in (1, 5, 6, None):
+            whole = [each.ir.print("function", elide=elide).text for each in pair]
+            lines = [current(each.ir.excerpt(elide=elide)) for each in pair]
+            for recorded, live in (whole[::-1], lines[::-1]):
+                assert recorded == live
+                assert ("__elided__" in live) == (elide in (1, 5)), elide

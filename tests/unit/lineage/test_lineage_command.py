@@ -160,6 +160,8 @@ def test_pictures_of_chosen_operations() -> None:
     assert "style=dashed" in Path("p.dot").read_text()
     lineage("--of", "test.matmul", "--of", "%k", "--back", "--svg", "p.svg")
     assert Path("p.svg").read_text().count("test.conv</text>") == 2
+    lineage("--of", "%k", "--back", "--level", "function", "--svg", "p.svg")
+    assert Path("p.svg").read_text().count("func.func</text>") == 1
 
 
 def test_sql() -> None:

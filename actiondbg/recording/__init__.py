@@ -9,7 +9,7 @@ import os
 from typing import TYPE_CHECKING
 
 from actiondbg.recording.errors import DamagedError, RecordingError, need_packages
-from actiondbg.recording.format.structs import is_recording
+from actiondbg.support.recording_file import is_recording
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording

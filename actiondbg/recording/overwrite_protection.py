@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from actiondbg.errors import UsageError
-from actiondbg.recording.format.structs import is_recording
+from actiondbg.support.recording_file import refuse_recording
 
 
 def check_overwritten(path: str | os.PathLike[str], words: Sequence[str] = ()) -> None:
@@ -24,8 +24,7 @@ def check_overwritten(path: str | os.PathLike[str], words: Sequence[str] = ()) -
     name = os.fspath(path)
     if name == "-":
         raise UsageError("'-' is not a file name: use /dev/stdout for standard output.")
-    if is_recording(path):
-        raise UsageError(f"{name!r} is a recording and is not overwritten: name another file.")
+    refuse_recording(path)
     if os.path.exists(path) and not os.path.isfile(path):
         return
     if any(is_same(path, word) for word in _paths(words)):

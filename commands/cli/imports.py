@@ -13,11 +13,11 @@ from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.commands.render.terminal.progress import ProgressLine
 from actiondbg.errors import UsageError
 from actiondbg.recording.errors import need_packages
-from actiondbg.recording.format.structs import is_recording
 from actiondbg.recording.overwrite_protection import is_same
 from actiondbg.support.atomic_write import open_whole
 from actiondbg.support.counts import counted
 from actiondbg.support.output_file import writing
+from actiondbg.support.recording_file import is_recording
 
 if TYPE_CHECKING:
     from actiondbg.recording.imported.importer import Import

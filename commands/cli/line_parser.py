@@ -23,8 +23,8 @@ from actiondbg.commands.interpreter.options import (
 from actiondbg.commands.interpreter.values import capability
 from actiondbg.errors import NotRecorded, UsageError
 from actiondbg.recording.errors import RecordingError
-from actiondbg.recording.format.structs import MAGIC, is_recording
 from actiondbg.support.executables import which
+from actiondbg.support.recording_file import MAGIC, is_recording
 
 SUFFIX = ".adbrec"
 # Options of several subcommands.

@@ -23,10 +23,10 @@ from actiondbg.recording.capture.recorder import (
     RecordingProcess,
     start_recording,
 )
-from actiondbg.recording.format.structs import is_recording
 from actiondbg.support.atomic_write import create_free
 from actiondbg.support.counts import counted
 from actiondbg.support.output_file import writing
+from actiondbg.support.recording_file import is_recording
 
 if TYPE_CHECKING:
     from actiondbg.recording.log.tally import Tally

@@ -32,7 +32,7 @@ from actiondbg.kernels.search.api import search
 from actiondbg.kernels.search.search import Finalist, SearchProgress, SearchResult
 from actiondbg.kernels.sweep.settings import SweepSettings
 from actiondbg.kernels.sweep.sweep import Report
-from actiondbg.support.atomic_write import write_whole
+from actiondbg.support.output_file import write_file
 
 _LEAST_SHARE = 1.0  # per cent of the program, from which on an operation is worth a search
 _LEAST_TRIALS = 8
@@ -235,7 +235,7 @@ class ModelTuner:
         chosen = [(each, winners[each.key]) for each in roots if each.key in winners]
         lowered = [(root, lowering_of(configuration)) for root, configuration in chosen]
         tuned = [(root, lowering) for root, lowering in lowered if lowering is not None]
-        write_whole(path, tuning_spec(tuned).encode())
+        write_file(path, tuning_spec(tuned))
         return path
 
 

@@ -16,8 +16,9 @@ from typing import NamedTuple, ParamSpec
 
 from actiondbg.errors import ActiondbgError, LaunchError, UsageError
 from actiondbg.process.streams import Redirection, Streams
-from actiondbg.recording.format.structs import IRDetail, is_recording
+from actiondbg.recording.format.structs import IRDetail
 from actiondbg.support.closeable import Closeable
+from actiondbg.support.recording_file import is_recording
 from actiondbg.support.scratch_directory import is_full, make_scratch, remove_directory
 from actiondbg.tool.program import Program, StartedProgram
 from actiondbg.tool.seen_programs import SeenPrograms

@@ -20,7 +20,6 @@ from actiondbg.recording.format.structs import (
     CHUNK_HEADER,
     CHUNK_MAGIC,
     FILE_HEADER,
-    MAGIC,
     SECTION_HEADER,
     VERSION,
     WORD,
@@ -28,6 +27,7 @@ from actiondbg.recording.format.structs import (
 )
 from actiondbg.support.counts import counted
 from actiondbg.support.interrupts import signal_name
+from actiondbg.support.recording_file import MAGIC
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ Imports no third-party package.
 
 from __future__ import annotations
 
-import os
 import struct
 from enum import IntEnum
 from typing import Literal
 
-MAGIC = b"ADBREC\r\n"
+from actiondbg.support.recording_file import MAGIC
+
 VERSION = 2
 WORD = 8  # bytes; chunks and sections begin at a multiple of it
 FILE_HEADER = struct.Struct(f"<{len(MAGIC)}sII")  # magic, version, ticks of a unit
@@ -81,14 +81,3 @@ class Space(IntEnum):
     LOCATION = 6
     CONTEXT = 7
     VALUES = 8
-
-
-def is_recording(path: str | os.PathLike[str]) -> bool:
-    """Whether a file begins like a recording; false for an unreadable file."""
-    try:
-        if not os.path.isfile(path):
-            return False
-        with open(path, "rb") as file:
-            return file.read(len(MAGIC)) == MAGIC
-    except (OSError, ValueError):
-        return False

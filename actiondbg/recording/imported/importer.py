@@ -33,7 +33,6 @@ from actiondbg.recording.format.structs import (
     CHUNK_HEADER,
     CHUNK_MAGIC,
     FILE_HEADER,
-    MAGIC,
     PACKED,
     RAW,
     SECTION_HEADER,
@@ -59,6 +58,7 @@ from actiondbg.recording.imported.passes import (
 )
 from actiondbg.support.atomic_write import open_whole
 from actiondbg.support.counts import counted
+from actiondbg.support.recording_file import MAGIC
 
 _ERROR = re.compile(r"(?:^|: )error: (.*)")
 _MOST_ERRORS = 20  # that are kept for the next dump

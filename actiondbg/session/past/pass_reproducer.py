@@ -19,6 +19,7 @@ from actiondbg.ir.printed import PrintedText
 from actiondbg.protocol.tags import PASS_TAG
 from actiondbg.support.atomic_write import create_free, numbered, open_whole
 from actiondbg.support.output_file import writing
+from actiondbg.support.recording_file import refuse_recording
 
 # Options that the tool may need to read its own IR.
 _KEPT = (
@@ -62,6 +63,7 @@ def write_reproducer(
     Source: mlir/lib/Pass/PassCrashRecovery.cpp; the resource is read by --run-reproducer.
     """
     path = Path(os.path.abspath(path))
+    refuse_recording(path)
     with writing(path, "The reproducer"), open_whole(path) as file:
         printed.copy_to(file)
         file.write(_resource(pipeline).encode(errors="surrogateescape"))

@@ -274,6 +274,11 @@ def test_only_the_outermost_loops_answer(tmp_path: Path) -> None:
     assert loop["operation"]["name"] == "scf.for"
     lineage(recording, "--of", "tosa.clamp", "--level", "loop", "--svg", str(drawn))
     assert drawn.read_text().count("scf.for</text>") == 1
+    before = Path(recording).read_bytes()
+    command = f"lineage tosa.clamp --svg {recording}"
+    done = command_line.run("open", "--batch", "-ex", "goto 1", "-ex", command, recording)
+    assert "is a recording and is not overwritten" in done.stderr
+    assert Path(recording).read_bytes() == before
 
 
 def test_a_chain_of_tools() -> None:

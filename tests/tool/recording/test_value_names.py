@@ -292,7 +292,7 @@ def test_large_constants_are_elided_alike(tmp_path: Path, monkeypatch: pytest.Mo
     with both(["mlir-opt", "large.mlir", "--canonicalize"]) as pair:
         table = open_recording("run.adbrec").table("actions", ["ordinal", "changed"]).to_pylist()
         pair.goto(next(row["ordinal"] for row in table if row["changed"]), "before")
-        for each in pair:
+        for each in (pair.live, pair.recorded):
             each.cursor.goto("%c")
         for elide in (1, 5, 6, None):
             whole = [each.ir.print("function", elide=elide).text for each in pair]

@@ -274,3 +274,10 @@ def test_the_page_names_every_command_that_works() -> None:
     every = [one for each in COMMANDS for one in (each, *each.subcommands.values())]
     assert named & {each.name for each in every if each.needs_tool} == set()
     assert {"step", "goto", "why-not"} <= named
+
+
+def test_no_output_replaces_the_recording(do: Open) -> None:
+    before = Path("run.adbrec").read_bytes()
+    said = do("break pattern:A", "save breakpoints run.adbrec", code=1)
+    assert "'run.adbrec' is a recording and is not overwritten: name another file." in said
+    assert Path("run.adbrec").read_bytes() == before

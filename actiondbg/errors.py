@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
 
 class ActiondbgError(Exception):
     """The base of all errors of actiondbg: one sentence with the cause and the way out."""
@@ -36,6 +41,18 @@ class NotRecorded(UsageError):
 
 class LaunchError(ActiondbgError):
     """The tool cannot be started, or is unsuitable for the agent."""
+
+
+class UnusableMLIR(LaunchError):
+    """The MLIR of a tool cannot be debugged, such as a stripped one.
+
+    Args:
+        holder: the file with that MLIR: the tool, or a library of it.
+    """
+
+    def __init__(self, message: str, holder: Path) -> None:
+        super().__init__(message)
+        self.holder = holder
 
 
 class AgentBuildError(LaunchError):

@@ -15,7 +15,8 @@ from actiondbg.protocol import StopFields
 from actiondbg.support.counts import times
 from actiondbg.support.globs import check_glob, glob_matches
 
-_ADAPTOR = "OpToOpPassAdaptor"  # a pass that runs a pipeline on each operation of some kinds
+# The end of the name of a pass that only runs a pipeline on each operation of some kinds.
+ADAPTOR = "OpToOpPassAdaptor"
 _NUMBERED = re.compile(r"(?P<name>.+?)(?:#(?P<number>\d+))?")
 
 
@@ -175,4 +176,4 @@ def find_pass_end(runs: Sequence[ListedAction], reference: str) -> int:
 
 def is_adaptor(name: str) -> bool:
     """Return whether a pass only runs a pipeline on each operation of some kinds."""
-    return name.endswith(_ADAPTOR)
+    return name.endswith(ADAPTOR)

@@ -16,6 +16,7 @@ import msgspec
 from actiondbg.bisection.bisection import Bisection, MakePool
 from actiondbg.bisection.candidates import make_filter
 from actiondbg.bisection.cluster import make_dask_pool
+from actiondbg.bisection.folder import FolderFile
 from actiondbg.bisection.oracles import Oracle, Predicate, make_oracle
 from actiondbg.bisection.progress import Progress, ProgressReporter, SearchLimit
 from actiondbg.bisection.reduction import reduce_input
@@ -26,15 +27,13 @@ from actiondbg.bisection.reproducer.reproducer import Reproducer, ReproducerWrit
 from actiondbg.bisection.result import Result
 from actiondbg.bisection.task import BisectionTask
 from actiondbg.bisection.verdict import Mode
-from actiondbg.bisection.verdict_store import STATE_FILE, VerdictStore, has_verdicts
+from actiondbg.bisection.verdict_store import VerdictStore, has_verdicts
 from actiondbg.errors import ActiondbgError, FileNotWritten, UsageError
 from actiondbg.support.atomic_write import make_free_folder, replaced_directory
 from actiondbg.support.counts import counted
 from actiondbg.support.scratch_directory import make_directory, remove_directory
 from actiondbg.tool.command_line import copy_stdin, inspect_command_line
 from actiondbg.tool.program import command_words
-
-MARKDOWN, HTML = "report.md", "report.html"
 
 
 def open_folder(output: Path | None, tool: str, resume: bool) -> Path:
@@ -55,7 +54,7 @@ def open_folder(output: Path | None, tool: str, resume: bool) -> Path:
         return _made(make_free_folder, Path(f"bisect-{tool}"))
     if output.is_dir() and any(output.iterdir()):
         way = "--resume to continue it, or another --output"
-        if not (output / STATE_FILE).is_file():
+        if not (output / FolderFile.STATE).is_file():
             way = "another --output"
         raise UsageError(f"The folder {str(output)!r} is not empty: use {way}.")
     return _made(_make, output)
@@ -63,15 +62,15 @@ def open_folder(output: Path | None, tool: str, resume: bool) -> Path:
 
 def remove_state(folder: Path) -> None:
     """Remove the state file, because the bisection has ended, and the folder if it is empty."""
-    (folder / STATE_FILE).unlink(missing_ok=True)
+    (folder / FolderFile.STATE).unlink(missing_ok=True)
     with contextlib.suppress(OSError):
         folder.rmdir()
 
 
 def remove_if_empty(folder: Path) -> None:
     """Remove a state file without verdicts, and the folder if it is empty."""
-    if (folder / STATE_FILE).is_file() and not has_verdicts(folder / STATE_FILE):
-        (folder / STATE_FILE).unlink()
+    if (folder / FolderFile.STATE).is_file() and not has_verdicts(folder / FolderFile.STATE):
+        (folder / FolderFile.STATE).unlink()
     with contextlib.suppress(OSError):
         folder.rmdir()
 
@@ -94,7 +93,7 @@ def write_folder(
     culprit, task = result.culprit, bisection.task
     if culprit is None:
         raise UsageError("The bisection found no culprit, so there is nothing to reproduce.")
-    with replaced_directory(folder, MARKDOWN) as making:
+    with replaced_directory(folder, FolderFile.MARKDOWN) as making:
         try:
             reproducer = ReproducerWriter(
                 result,
@@ -109,8 +108,8 @@ def write_folder(
                 task.jobs or 1,
             ).write()
             report = _report(making, reproducer, bisection)
-            _write(making / MARKDOWN, markdown_report(report))
-            _write(making / HTML, html_report(report))
+            _write(making / FolderFile.MARKDOWN, markdown_report(report))
+            _write(making / FolderFile.HTML, html_report(report))
         except OSError as error:
             raise FileNotWritten(
                 f"The report in {str(folder)!r} cannot be written ({error.strerror}): free disk "
@@ -126,8 +125,8 @@ def _report(folder: Path, reproducer: Reproducer, bisection: Bisection) -> Repor
         for name, title in reproducer.ir.items()
     )
     reports = [
-        (MARKDOWN, "this report, to paste into an issue"),
-        (HTML, "the same, with colours"),
+        (FolderFile.MARKDOWN, "this report, to paste into an issue"),
+        (FolderFile.HTML, "the same, with colours"),
     ]
     return Report(
         reproducer=replace(reproducer, files=[*reports, *reproducer.files]),
@@ -160,8 +159,8 @@ def _make(folder: Path) -> Path:
 
 def _newest(tool: str) -> Path:
     states = [
-        *Path().glob(f"bisect-{tool}/{STATE_FILE}"),
-        *Path().glob(f"bisect-{tool}-*/{STATE_FILE}"),
+        *Path().glob(f"bisect-{tool}/{FolderFile.STATE}"),
+        *Path().glob(f"bisect-{tool}-*/{FolderFile.STATE}"),
     ]
     if not states:
         raise UsageError(
@@ -319,7 +318,7 @@ class _Run:
             return self._write(bisection, bisection.find(VerdictStore(None, {})), verdicts)
 
     def _verdicts(self, resume: bool) -> VerdictStore:
-        file = self.folder / STATE_FILE if self.folder else None
+        file = self.folder / FolderFile.STATE if self.folder else None
         verdicts = VerdictStore(file, self.task.identity(), resume)
         if verdicts.resumed:
             self.progress.add_note(f"Resumed with {counted(verdicts.resumed, 'verdict')}.")

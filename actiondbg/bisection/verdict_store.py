@@ -11,7 +11,6 @@ from actiondbg.bisection.verdict import Judgement, Verdict
 from actiondbg.errors import FileNotWritten, UsageError
 from actiondbg.support.atomic_write import write_whole
 
-STATE_FILE = "state.json"
 _VERSION = 2
 
 

@@ -13,13 +13,14 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.doctor.subject import ExaminedSubject
-from actiondbg.errors import ActiondbgError, LaunchError
+from actiondbg.errors import ActiondbgError, LaunchError, UnusableMLIR
 from actiondbg.protocol.capabilities import CAPABILITIES, missing_reason
 from actiondbg.session.session import launch
 from actiondbg.support.scratch_directory import scratch_directory
 from actiondbg.tool import find_tool
 from actiondbg.tool.agent_environment import capabilities_without
 from actiondbg.tool.identification import (
+    Symbols,
     build_id_of,
     compilers_of,
     llvm_version,
@@ -72,7 +73,8 @@ def examine(
         tool = find_tool(str(subject.program))
     except LaunchError as error:
         found.problem = str(error)
-        _describe(found, subject.library or subject.program)
+        holder = error.holder if isinstance(error, UnusableMLIR) else subject.program
+        _describe(found, subject.library or holder)
         return found
     _describe(found, subject.library or tool.libmlir)
     if seconds is not None:
@@ -81,11 +83,14 @@ def examine(
 
 
 def _describe(found: Examined, holder: Path | None) -> None:
-    """Add what is in the object with MLIR."""
+    """Add what is in the object with MLIR; nothing if it holds none."""
     if holder is None:
         return
     try:
-        found.symbols = str(symbols_of(holder))
+        symbols = symbols_of(holder)
+        if symbols is Symbols.ABSENT:
+            return
+        found.symbols = str(symbols)
         found.object = holder
         found.build = build_id_of(holder)
         found.llvm = llvm_version(holder)

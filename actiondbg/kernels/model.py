@@ -168,6 +168,11 @@ class Operation(ABC):
 
     kind: ClassVar[str]
 
+    @classmethod
+    def examples(cls) -> tuple[Operation, ...]:
+        """Return operations of the kind that take milliseconds, for the set ``small``."""
+        return ()
+
     @property
     @abstractmethod
     def name(self) -> str:
@@ -196,7 +201,7 @@ class Operation(ABC):
     @property
     @abstractmethod
     def root(self) -> str:
-        """The name of the root operation, such as ``linalg.matmul``; it occurs once."""
+        """The name of the root operation, such as ``linalg.matmul``; others may have it, too."""
 
     @property
     @abstractmethod

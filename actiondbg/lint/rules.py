@@ -9,6 +9,7 @@ from typing import Literal
 
 import msgspec
 
+from actiondbg.analysis.pipeline import ADAPTOR
 from actiondbg.errors import ActiondbgError
 
 # What a rule needs: the actions of any recording, one with checks, several runs, or repeated runs.
@@ -25,9 +26,10 @@ class Rule:
     advice: str  # what the author of a pattern does about it, one sentence
     need: Need  # what shows that it is broken
     # SQL over the tables of a recording, which gives the columns ``subject`` (the name of a pattern
-    # or pass), ``ordinal`` (of an action), and ``detail``. A rule that needs several runs has the
-    # column ``refuted``, too: whether the action shows that the subject does not break the rule.
-    # "" for a rule that needs repeated runs.
+    # or pass), ``ordinal`` (of an action), and ``detail``. It has a row for each action that breaks
+    # the rule: their number is the ``times`` of a finding, their durations are its ``seconds``. A
+    # rule that needs several runs has the column ``refuted``, too: whether the action shows that
+    # the subject does not break the rule. "" for a rule that needs repeated runs.
     query: str = ""
     is_default: bool = True  # whether it is checked unless others are named
 
@@ -54,18 +56,16 @@ _NO_CONVERGENCE = f"""
         WHERE (next IS NULL OR next <= number) AND outcome <> 'unfinished'
           AND number >= {_MOST_ITERATIONS}
     )
-    SELECT applied.name AS subject, min(applied.ordinal) AS ordinal,
-           'in iteration ' || any_value(last.number) AS detail
+    SELECT applied.name AS subject, applied.ordinal, 'in iteration ' || last.number AS detail
     FROM last JOIN actions AS applied ON applied.parent = last.ordinal
     WHERE applied.outcome IN ('succeeded', 'unchanged') AND applied.tag = 'apply-pattern'
-    GROUP BY applied.name, last.ordinal
 """
 
 # Passes that only run others have the outcome of these, and no cost of their own.
-_DEAD_PASS = """
+_DEAD_PASS = f"""
     SELECT name AS subject, ordinal, '' AS detail, outcome <> 'unchanged' AS refuted
     FROM actions AS pass
-    WHERE tag = 'pass-execution' AND name NOT LIKE 'mlir::detail::%Adaptor'
+    WHERE tag = 'pass-execution' AND NOT ends_with(name, '{ADAPTOR}')
       AND NOT EXISTS (FROM actions WHERE parent = pass.ordinal AND tag = 'pass-execution')
 """
 
@@ -176,9 +176,9 @@ class Finding:
     subject: str
     detail: str  # of the place, one phrase such as "modified arith.addi", or ""
     place: FindingPlace  # in the smallest run that shows it
-    times: int = 1  # in all runs
+    times: int = 1  # the actions that break the rule, in all runs
     runs: int = 1  # that show it
-    seconds: float = 0.0  # of the actions that break it, without those nested in a pattern
+    seconds: float = 0.0  # of these actions, without those nested in a pattern
 
     @property
     def key(self) -> tuple[str, str]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import msgspec
 
+from actiondbg.analysis.pipeline import is_adaptor
 from actiondbg.protocol.tags import PASS_TAG, TAG_OF_KIND, TagKind
 from actiondbg.suite.folder import SuiteFolder
 from actiondbg.suite.index import NO_CONTEXT, connect
@@ -27,7 +28,6 @@ STATES: tuple[State, ...] = get_args(State)
 
 # A pass applies if it changes the IR, all others if they report success.
 _APPLIED = f"outcome = 'succeeded' OR (outcome = 'unchanged' AND tag <> '{PASS_TAG}')"
-_ADAPTOR = "OpToOpPassAdaptor"  # runs the nested passes; no pass of the user
 _EXAMPLES = 3
 _REASONS = 3
 
@@ -311,6 +311,6 @@ def _entry(kind: Kind, row: dict[str, Any]) -> CoverageEntry:
 
 
 def _is_wanted(entry: CoverageEntry, only: str | None) -> bool:
-    if entry.kind == "pass" and entry.full_name.endswith(_ADAPTOR):
+    if entry.kind == "pass" and is_adaptor(entry.full_name):
         return False
     return only is None or glob_matches(only, entry.name) or glob_matches(only, entry.full_name)

@@ -153,7 +153,7 @@ def write_tables(folder: SuiteFolder, tables: SuiteTables) -> None:
 
 
 def is_indexed(folder: SuiteFolder) -> bool:
-    """Whether the index is whole, and newer than what is noted of the processes."""
+    """Whether the index is whole, has the columns of today, and is newer than the notes."""
     try:
         is_new = (folder.index / _MARK).stat().st_mtime_ns >= folder.notes.stat().st_mtime_ns
         return is_new and (folder.index / _CHECKSUM).read_text() == _checksum(folder.index)
@@ -162,8 +162,8 @@ def is_indexed(folder: SuiteFolder) -> bool:
 
 
 def _checksum(index: Path) -> str:
-    """Return a checksum of all tables; raises OSError if one is missing."""
-    total = 0
+    """Return a checksum of all tables and of their columns; raises OSError if one is missing."""
+    total = zlib.crc32(str({name: dict(columns) for name, columns in SCHEMAS.items()}).encode())
     for name in SCHEMAS:
         total = zlib.crc32((index / f"{name}.parquet").read_bytes(), total)
     return f"{total:08x}"

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
-from actiondbg.errors import LaunchError
+from actiondbg.errors import LaunchError, UnusableMLIR
 from actiondbg.support.executables import answer_of
 from actiondbg.tool.identification import (
     UNUSABLE,
@@ -156,7 +156,7 @@ def find_tool(name: str) -> Tool:
     else:
         symbols = symbols_of(libmlir)
     if symbols in UNUSABLE:
-        raise LaunchError(f"{str(libmlir)!r} {UNUSABLE[symbols]}.")
+        raise UnusableMLIR(f"{str(libmlir)!r} {UNUSABLE[symbols]}.", libmlir)
     return Tool(path, libmlir, build_id_of(libmlir), libllvm)
 
 

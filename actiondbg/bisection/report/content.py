@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from actiondbg.analysis.textual_pipelines import normalize_pipeline
+from actiondbg.bisection.folder import FolderFile
 from actiondbg.bisection.reproducer.reproducer import Reproducer
 from actiondbg.bisection.reproducer.run import StepResult
-from actiondbg.bisection.reproducer.scripts import SKIPS
 from actiondbg.bisection.reproducer.strategies import command_text
 from actiondbg.bisection.result import Culprit, Entry, Result
 from actiondbg.process.stop import crash_cause, function_name
@@ -287,7 +287,7 @@ def read_text(folder: Path, name: str, title: str, generic: bool) -> Text | None
 def _command(each: StepResult, tool: str) -> str:
     line = command_text(each.step.args, tool)
     if each.step.skips:
-        line = f"actiondbg --batch --skips {SKIPS} -ex run -- {line}"
+        line = f"actiondbg --batch --skips {FolderFile.SKIPS} -ex run -- {line}"
     return f"{line} < {each.step.piped}" if each.step.piped else line
 
 

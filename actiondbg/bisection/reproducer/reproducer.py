@@ -17,14 +17,13 @@ from msgspec import structs
 
 from actiondbg import protocol
 from actiondbg.analysis.textual_pipelines import normalize_pipeline
+from actiondbg.bisection.folder import FolderFile
 from actiondbg.bisection.frozen_tool import FrozenTool
 from actiondbg.bisection.oracles import Command as TestCommand
 from actiondbg.bisection.oracles import Oracle, OracleSetup
 from actiondbg.bisection.plain_runs import PlainVerdicts
-from actiondbg.bisection.reproducer.run import SCRIPT, ReproducerRun, StepResult, find_in_schedule
+from actiondbg.bisection.reproducer.run import ReproducerRun, StepResult, find_in_schedule
 from actiondbg.bisection.reproducer.scripts import (
-    SESSION,
-    SKIPS,
     ScriptStep,
     ShellJudge,
     session_script,
@@ -32,9 +31,6 @@ from actiondbg.bisection.reproducer.scripts import (
 )
 from actiondbg.bisection.reproducer.shell_oracles import shell_judge
 from actiondbg.bisection.reproducer.strategies import (
-    AFTER,
-    BEFORE,
-    BEFORE_PASS,
     CopiedFiles,
     StrategyFacts,
     command_text,
@@ -103,7 +99,7 @@ class IRSnapshots:
     def _take_before(self) -> None:
         with self._run.replay(self._ordinal) as fork:
             self.nth = fork.stop.nth if fork.stop else None
-            self._print(fork, BEFORE)
+            self._print(fork, FolderFile.BEFORE)
 
     def _take_after(self) -> None:
         try:
@@ -112,7 +108,7 @@ class IRSnapshots:
             self.notes.append("There is no IR after the action, because the tool ended in it.")
             return
         with fork:
-            self._print(fork, AFTER)
+            self._print(fork, FolderFile.AFTER)
 
     def _take_fold(self) -> None:
         """Print the IR before and after a fold.
@@ -122,11 +118,11 @@ class IRSnapshots:
         """
         with self._run.replay(self._ordinal) as fork:
             self.nth = fork.stop.nth if fork.stop else None
-            self._print(fork, BEFORE)
+            self._print(fork, FolderFile.BEFORE)
             before = print_named(fork, None, self._folder / _SCRATCH)
             fork.resume("next")
             fork.resume("step")
-            self._print(fork, AFTER)
+            self._print(fork, FolderFile.AFTER)
             after = print_named(fork, None, self._folder / _SCRATCH)
         if before.generic == after.generic:
             diff = make_diff(before.text, after.text, before.names, after.names)
@@ -135,7 +131,7 @@ class IRSnapshots:
 
     def _take_before_pass(self, start: int) -> None:
         with self._run.replay(start) as fork:
-            self._print(fork, BEFORE_PASS)
+            self._print(fork, FolderFile.BEFORE_PASS)
             with contextlib.suppress(ActiondbgError):
                 until = protocol.Until(terms=[protocol.Term(kind="tag", glob=PATTERN_TAG)])
                 self.first = fork.resume("apply", until=until).nth
@@ -151,9 +147,9 @@ class IRSnapshots:
 
 
 _TITLES = {
-    BEFORE: "the module just before the action",
-    AFTER: "the module just after the action",
-    BEFORE_PASS: "the module before its pass",
+    FolderFile.BEFORE: "the module just before the action",
+    FolderFile.AFTER: "the module just after the action",
+    FolderFile.BEFORE_PASS: "the module before its pass",
 }
 
 
@@ -348,7 +344,7 @@ class ReproducerWriter:
         """Show the command as it is, and with skips by actiondbg, where no other run is good."""
         as_it_is = fallback_strategy(facts)
         skipping = skipping_strategy(facts)
-        is_known = (self.folder / SKIPS).exists() and not self.result.layout
+        is_known = (self.folder / FolderFile.SKIPS).exists() and not self.result.layout
         if is_known and self._reproducer_run.tries == 1:
             results = self._reproducer_run.try_steps(skipping.steps, judge)
             if all(each.confirmed for each in results):
@@ -493,22 +489,23 @@ class ReproducerWriter:
     def _start_session_script(self, result: Result) -> Callable[[], tuple[bool, str]]:
         """Write the script for actiondbg's shell, and start it."""
         command = self._command
-        line = f"actiondbg -x {SESSION} {command_text(command.args, self.tool.path.name)}"
+        name = FolderFile.SESSION
+        line = f"actiondbg -x {name} {command_text(command.args, self.tool.path.name)}"
         if command.piped:
             line = line.replace(" -x ", " --batch -x ", 1) + f" < {command.source}"
         if command.base is not None:
-            line = f"cd {shlex.quote(str(command.base))}; {line.replace(SESSION, '.../' + SESSION)}"
+            line = f"cd {shlex.quote(str(command.base))}; {line.replace(name, '.../' + name)}"
         # A file name on the command line may hold any bytes.
-        (self.folder / SESSION).write_text(
+        (self.folder / name).write_text(
             session_script(result, line), encoding="utf-8", errors="surrogateescape"
         )
-        return self._reproducer_run.start_session(SESSION, command, sys.executable)
+        return self._reproducer_run.start_session(name, command, sys.executable)
 
     def _check_session_script(self, succeeded: bool, text: str) -> None:
         """Add a note if the script failed, or did not go to the culprit."""
         if not succeeded or f"#{self.culprit.ordinal}" not in text:
             last = (text.strip().splitlines() or ["it wrote nothing"])[-1]
-            self._notes.append(f"{SESSION} was run and failed: {last}")
+            self._notes.append(f"{FolderFile.SESSION} was run and failed: {last}")
 
     def _write_skips(self, result: Result) -> None:
         """Write the skips that make the output good, for ``load skips``."""
@@ -516,7 +513,7 @@ class ReproducerWriter:
         argv = [self.tool.path.name, *self._command.args]
         head = Head(tool=str(self.tool.path), argv=argv, build=self.tool.build_id)
         if rules:
-            write_skips(self.folder / SKIPS, head, [], rules)
+            write_skips(self.folder / FolderFile.SKIPS, head, [], rules)
 
     def _ir_titles(self) -> dict[str, str]:
         source = self._command.source
@@ -526,22 +523,19 @@ class ReproducerWriter:
         """Return the files in the folder; remove the IR before the pass if no step needs it."""
         is_alone = not any(each.step.skips for each in steps)
         needs = " with the stock tool alone" if is_alone else ", and needs actiondbg"
-        is_shown = any(BEFORE_PASS in each.step.args for each in steps)
+        is_shown = any(FolderFile.BEFORE_PASS in each.step.args for each in steps)
         if not is_shown and self.tool.libmlir is not None:
-            (self.folder / BEFORE_PASS).unlink(missing_ok=True)
+            (self.folder / FolderFile.BEFORE_PASS).unlink(missing_ok=True)
         files = {
-            SCRIPT: f"shows bad and good{needs}",
-            SESSION: "steps to the action in actiondbg",
-            SKIPS: "skips the action in actiondbg",
+            FolderFile.SCRIPT: f"shows bad and good{needs}",
+            FolderFile.SESSION: "steps to the action in actiondbg",
+            FolderFile.SKIPS: "skips the action in actiondbg",
             **_TITLES,
             **self._schedules,
-            **{name: _role(name) for name in self._copies.files},
+            **dict.fromkeys(self._copies.files, "needed by the tool or the test"),
+            **({self._copies.source: "the input"} if self._copies.source else {}),
         }
         return [(name, what) for name, what in files.items() if (self.folder / name).exists()]
-
-
-def _role(name: str) -> str:
-    return "the input" if name.startswith("input.") else "needed by the tool or the test"
 
 
 def _confirmed(results: Sequence[StepResult]) -> list[StepResult]:

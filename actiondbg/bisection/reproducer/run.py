@@ -15,6 +15,7 @@ from typing import NamedTuple
 from actiondbg.analysis.textual_pipelines import dumped_pipelines
 from actiondbg.bisection.command_runner import STDERR, STDOUT, Cancelled, CommandRunner
 from actiondbg.bisection.evaluator import content_digest
+from actiondbg.bisection.folder import FolderFile
 from actiondbg.bisection.minimizer import Interval
 from actiondbg.bisection.oracles import Oracle, OracleSetup, TrialFiles
 from actiondbg.bisection.reproducer.scripts import (
@@ -33,7 +34,6 @@ from actiondbg.process.stop import exit_of
 from actiondbg.support.atomic_write import executable_mode
 from actiondbg.tool.address_layout import address_layout
 
-SCRIPT = "repro.sh"
 _SECONDS = 600.0  # the time limit of one run of the tool, if the user gives none
 _JOINED = ("sh", "-c", 'exec "$@" 2>&1', "sh")  # joins stderr with stdout
 _KEPT = "kept"  # the directory of the outputs
@@ -137,7 +137,7 @@ class ReproducerRun:
         steps: Sequence[ScriptStep],
         judge: ShellJudge,
         head: Sequence[str],
-        name: str = SCRIPT,
+        name: str = FolderFile.SCRIPT,
     ) -> None:
         """Write a script, by default repro.sh; raises FileNotWritten."""
         script = self.folder / name
@@ -155,8 +155,10 @@ class ReproducerRun:
 
     def _attempt(self, step: ScriptStep, judge: ShellJudge, scratch: Path) -> StepResult:
         """Run and judge a step by a script of its own, which is removed; see ``write``."""
-        name = f"attempt-{scratch.name}.sh"
-        try:
+        with tempfile.NamedTemporaryFile(
+            prefix="attempt-", suffix=".sh", dir=self.folder
+        ) as script:
+            name = Path(script.name).name
             self.write([step], judge, ["An attempt."], name)
             _, text = self._execute(
                 ["sh", f"./{name}"],
@@ -169,8 +171,6 @@ class ReproducerRun:
                 self.seconds * (2 * self.tries + 1),
                 runner=self._new_runner(scratch),
             )
-        finally:
-            (self.folder / name).unlink(missing_ok=True)
         verdict, evidence = read_verdicts(text).get(1), _evidence(scratch / _KEPT)
         if verdict is None:
             verdict = self._verdict(evidence, scratch)
@@ -457,9 +457,13 @@ def find_in_schedule(
         return None
     total = len(schedule.operations)
     tried: dict[int, StepResult] = {}
+    prefix = _free_prefix(folder)
+
+    def module(count: int) -> str:
+        return f"{prefix}-{count}.mlir"
 
     def verdict(count: int) -> Verdict:
-        name = _module(count)
+        name = module(count)
         (folder / name).write_text(
             schedule.beginning(count), encoding="utf-8", errors="surrogateescape"
         )
@@ -477,7 +481,7 @@ def find_in_schedule(
     is_found = interval.is_narrow and len(tried) > 1 and tried[interval.bad].verdict == "bad"
     kept = (interval.good, interval.bad) if is_found else ()
     for count in tried.keys() - set(kept):
-        (folder / _module(count)).unlink()
+        (folder / module(count)).unlink()
     if not is_found:
         return None
     good, wrong = tried[interval.good], tried[interval.bad]
@@ -485,9 +489,13 @@ def find_in_schedule(
         f"In its schedule, operation {interval.bad} of {total} turns good to bad: "
         f"{schedule.name(interval.bad)}.",
         [replace(good, step=replace(good.step, expected="good")), wrong],
-        {_module(count): f"{source} with {count} operations in its schedule" for count in kept},
+        {module(count): f"{source} with {count} operations in its schedule" for count in kept},
     )
 
 
-def _module(count: int) -> str:
-    return f"schedule-{count}.mlir"
+def _free_prefix(folder: Path) -> str:
+    """Return what the names of modules begin with, and that of no copy of a user's file."""
+    prefix = "schedule"
+    while any(folder.glob(f"{prefix}-*")):
+        prefix = f"cut-{prefix}"
+    return prefix

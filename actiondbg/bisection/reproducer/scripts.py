@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from actiondbg.bisection.folder import FolderFile
 from actiondbg.bisection.result import Entry, Result
 from actiondbg.bisection.verdict import Verdict
 from actiondbg.protocol.tags import FOLD_TAG, STEP_TAG
@@ -21,8 +22,6 @@ from actiondbg.tool.agent_environment import COMPILING_ANEW
 Expected = Literal["good", "bad"]
 
 OUT = "\0out"  # in arguments: the file of the tool's output
-SESSION = "session.adb"
-SKIPS = "verdict.skips"
 
 ENDED_WELL = '[ "$status" -eq 0 ] || return 125'  # in the function of a judge
 KILLED = 137  # the exit status of limit after a timeout; a crash has another one
@@ -41,7 +40,7 @@ class ScriptStep:
         piped: the file on the standard input, or None.
         essential: whether the strategy fails if this step is not confirmed.
         pair: the name of a group of steps that are shown together or not at all; empty for none.
-        skips: whether actiondbg runs the tool, and skips what the file SKIPS names.
+        skips: whether actiondbg runs the tool, and skips what the file of skips names.
     """
 
     expected: Expected
@@ -55,7 +54,7 @@ class ScriptStep:
     @property
     def key(self) -> tuple[str, ...]:
         """Identifies the run."""
-        return (SKIPS if self.skips else "", *self.args)
+        return (FolderFile.SKIPS if self.skips else "", *self.args)
 
 
 @dataclass(frozen=True)
@@ -302,7 +301,7 @@ _IN_ACTIONDBG = """\
 def _call(step: ScriptStep) -> str:
     words = " ".join('"$out"' if word == OUT else shlex.quote(word) for word in step.args)
     stdin = shlex.quote(step.piped or "/dev/null")
-    skipping = f"with_skips {SKIPS} " if step.skips else ""
+    skipping = f"with_skips {FolderFile.SKIPS} " if step.skips else ""
     return f"{skipping}expect {step.expected} {shlex.quote(step.title)} {stdin} \\\n  {words}"
 
 

@@ -144,7 +144,8 @@ def _compare(oracle: Execute, copies: CopiedFiles) -> ShellJudge:
 def _source(oracle: Execute, copies: CopiedFiles) -> str:
     if oracle.input is not None:
         return shlex.quote(copies.add(Path(copies.base / oracle.input)))
-    return shlex.quote(next(name for name in copies.files if name.startswith("input.")))
+    assert copies.source is not None  # without an input the oracle has refused the bisection
+    return shlex.quote(copies.source)
 
 
 _TOOLS = """\

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from actiondbg.analysis.textual_pipelines import continuations
+from actiondbg.bisection.folder import RESERVED, FolderFile, input_name
 from actiondbg.bisection.reproducer.scripts import OUT, Expected, ScriptStep
 from actiondbg.protocol.tags import PASS_TAG, PATTERN_TAG
 from actiondbg.tool.command_line import is_file
@@ -32,7 +33,6 @@ _KEPT = (
 )
 _NOT_KEPT = ("mlir-print-ir-", "mlir-print-stacktrace", "mlir-print-debug-counter")
 _TOKEN = re.compile(r"""[^\s=,;|&<>(){}'"`$]+""")
-_ENDINGS = (".mlir", ".mlirbc", ".bc", ".fir", ".ll", ".f90", ".F90", ".f")
 _LARGEST = 64 << 20  # bytes of a file that is copied
 _SCRIPT = 1 << 16  # bytes of a script that are searched for the names of files beside it
 _ELF = b"\x7fELF"
@@ -45,10 +45,12 @@ class CopiedFiles:
     Args:
         base: the directory that paths are relative to.
         files: name in the folder -> the original.
+        source: the name of the input; None if it is not copied.
     """
 
     base: Path
     files: dict[str, Path] = field(default_factory=dict[str, Path])
+    source: str | None = None
 
     def add(self, path: Path, name: str | None = None) -> str:
         """Add a file; return its name in the folder."""
@@ -58,7 +60,7 @@ class CopiedFiles:
         wanted = name or path.name
         stem, ending = os.path.splitext(wanted)
         number = 1
-        while wanted in self.files or wanted in _RESERVED:
+        while wanted in self.files or wanted in RESERVED:
             number += 1
             wanted = f"{stem}-{number}{ending}"
         self.files[wanted] = path
@@ -69,7 +71,7 @@ class CopiedFiles:
         """Add the files beside a script that it names, such as those that it sources."""
         for token in _TOKEN.findall(_script_text(script)):
             name = token.rpartition("/")[2]
-            if not name.strip(".") or name in self.files or name in _RESERVED:
+            if not name.strip(".") or name in self.files or name in RESERVED:
                 continue
             beside = script.with_name(name)
             if _is_copied(beside):
@@ -127,22 +129,6 @@ class CopiedFiles:
         except OSError:
             return token
         return f"./{self.add(path)}" if "/" in token else self.add(path)
-
-
-# The names of the report and the reproducer.
-_RESERVED = frozenset(
-    {
-        "after.mlir",
-        "before-pass.mlir",
-        "before.mlir",
-        "expected.txt",
-        "input.mlir",
-        "report.html",
-        "report.md",
-        "repro.sh",
-        "session.adb",
-    }
-)
 
 
 @dataclass(frozen=True)
@@ -230,9 +216,9 @@ def command_text(args: Iterable[str], tool: str = "mlir-opt") -> str:
 
 
 def _add_source(copies: CopiedFiles, path: Path) -> str:
-    ending = path.suffix if path.suffix in _ENDINGS else ".mlir"
-    copies.files[f"input{ending}"] = path
-    return f"input{ending}"
+    copies.source = input_name(path)
+    copies.files[copies.source] = path
+    return copies.source
 
 
 def _is_copied(path: Path) -> bool:
@@ -253,7 +239,6 @@ def _is_kept(word: str) -> bool:
     return word.startswith("-") and name.startswith(_KEPT) and not name.startswith(_NOT_KEPT)
 
 
-BEFORE, AFTER, BEFORE_PASS = "before.mlir", "after.mlir", "before-pass.mlir"
 _CONFLICTING = (
     "mlir-debug-counter",
     "log-actions-to",
@@ -275,7 +260,7 @@ class StrategyFacts:
         pass_name: the pass that the culprit is, or is in; None for none.
         pipeline: that pass; None if it cannot be written as text.
         whole_pipelines: returns the pipelines that the tool runs; empty if they are not known.
-        snapshots: which of BEFORE, AFTER and BEFORE_PASS were printed.
+        snapshots: which of the files of IR were printed.
         randomize: whether the steps are run with random addresses, where actions have no numbers.
     """
 
@@ -296,7 +281,7 @@ class StrategyFacts:
     @property
     def pass_input(self) -> str:
         """The file of the IR before the pass."""
-        return BEFORE if self.is_pass else BEFORE_PASS
+        return FolderFile.BEFORE if self.is_pass else FolderFile.BEFORE_PASS
 
 
 @dataclass(frozen=True)
@@ -323,7 +308,7 @@ def strategies(facts: StrategyFacts) -> Iterator[Strategy]:
         yield _pass_alone(facts, command, facts.pipeline)
         for first, rest in _cuts(facts, facts.pipeline):
             yield _pass_and_rest(facts, command, first, rest)
-    if {BEFORE, AFTER} <= facts.snapshots:
+    if {FolderFile.BEFORE, FolderFile.AFTER} <= facts.snapshots:
         yield Strategy(
             "The IR before and after the action; a stock tool cannot apply a single action.",
             [*command, *_before_and_after(facts, essential=True)],
@@ -464,8 +449,8 @@ def _before_and_after(
     """
     then = "without any pass" if option is None else "and the passes after it"
     titles: list[tuple[Expected, str, str]] = [
-        ("good", BEFORE, f"{BEFORE}, the IR just before the action, {then}"),
-        ("bad", AFTER, f"{AFTER}, the IR just after it, {then}"),
+        ("good", FolderFile.BEFORE, f"{FolderFile.BEFORE}, the IR just before the action, {then}"),
+        ("bad", FolderFile.AFTER, f"{FolderFile.AFTER}, the IR just after it, {then}"),
     ]
     options = [] if option is None else [option]
     return [

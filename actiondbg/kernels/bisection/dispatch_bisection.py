@@ -11,11 +11,11 @@ from functools import partial
 from pathlib import Path
 
 from actiondbg.bisection.api import bisect
+from actiondbg.bisection.folder import FolderFile
 from actiondbg.bisection.oracles import Crash, Diagnostic, Oracle
 from actiondbg.bisection.progress import Progress
 from actiondbg.bisection.result import Result
 from actiondbg.bisection.verdict import Found, Mode
-from actiondbg.bisection.verdict_store import STATE_FILE
 from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.kernels.bisection.oracle import KernelJudge, KernelOracle, WrongKernel, write_kernel
 from actiondbg.kernels.generated import CONFIGURED, GeneratedFolder, read_json, to_json
@@ -291,7 +291,7 @@ def _find(run: Callable[..., Result], output: Path, verdict: Verdict) -> Result:
 
 def _continued(run: Callable[..., Result], output: Path) -> Result:
     """Continue an interrupted bisection, or begin one in an empty folder."""
-    if (output / STATE_FILE).is_file():
+    if (output / FolderFile.STATE).is_file():
         try:
             return run(output=output, resume=True)
         except UsageError:  # the state is of another compiler or source

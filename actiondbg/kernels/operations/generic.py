@@ -45,6 +45,10 @@ class Elementwise(Operation):
     operand_type: ElementType = ElementType.F32
     result_type: ElementType = ElementType.F32
 
+    @classmethod
+    def examples(cls) -> tuple[Operation, ...]:
+        return (cls((128, 256), ("add", "mul", "max", "exp")),)
+
     @property
     def name(self) -> str:
         shape = "x".join(map(str, self.shape))
@@ -206,6 +210,10 @@ class Reduction(Operation):
     combiner: ReductionCombiner = "sum"
     operand_type: ElementType = ElementType.F32
     result_type: ElementType = ElementType.F32
+
+    @classmethod
+    def examples(cls) -> tuple[Operation, ...]:
+        return (cls((128, 256), (1,)),)
 
     @property
     def name(self) -> str:

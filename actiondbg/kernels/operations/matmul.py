@@ -168,6 +168,16 @@ class Matmul(MatrixProduct):
 
     kind: ClassVar[str] = "matmul"
 
+    @classmethod
+    def examples(cls) -> tuple[Operation, ...]:
+        return (
+            cls(64, 64, 64),
+            cls(128, 128, 256),
+            cls(65, 127, 33),
+            cls(128, 128, 256, ElementType.I8, ElementType.I8, ElementType.I32),
+            cls(128, 128, 256, rhs_layout="n"),
+        )
+
 
 @dataclass(frozen=True)
 class _Batch(Operation):
@@ -184,6 +194,10 @@ class BatchMatmul(MatrixProduct, _Batch):  # fields of the last base come first
 
     kind: ClassVar[str] = "batch_matmul"
     broadcast: Broadcast = "none"
+
+    @classmethod
+    def examples(cls) -> tuple[Operation, ...]:
+        return (cls(4, 64, 64, 64),)
 
     @property
     def batches(self) -> tuple[int, ...]:
@@ -228,6 +242,10 @@ class MatmulBiasRelu(MatrixProduct):
 
     kind: ClassVar[str] = "matmul_bias_relu"
 
+    @classmethod
+    def examples(cls) -> tuple[Operation, ...]:
+        return (cls(64, 128, 64),)
+
     @property
     def inputs(self) -> tuple[Tensor, ...]:
         return (*super().inputs, Tensor("bias", (self.n,), self.result_type))
@@ -269,6 +287,10 @@ class MatmulSoftmax(MatrixProduct):
     """
 
     kind: ClassVar[str] = "matmul_softmax"
+
+    @classmethod
+    def examples(cls) -> tuple[Operation, ...]:
+        return (cls(64, 64, 64),)
 
     @property
     def accumulator(self) -> ElementType:

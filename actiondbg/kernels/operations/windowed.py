@@ -277,6 +277,14 @@ class Conv2d(Convolution, _FilteredImages):
     filter_type: ElementType = ElementType.F32
     result_type: ElementType = ElementType.F32
 
+    @classmethod
+    def examples(cls) -> tuple[Operation, ...]:
+        return (
+            cls(1, 18, 18, 16, 32, 3, 3),
+            cls(1, 17, 17, 16, 32, 3, 3, 2, 2),
+            cls(1, 18, 18, 16, 32, 3, 3, layout="nchw_fchw"),
+        )
+
     @property
     def order(self) -> str:
         return self.layout
@@ -346,6 +354,10 @@ class DepthwiseConv2d(Convolution):
     filter_type: ElementType = ElementType.F32
     result_type: ElementType = ElementType.F32
 
+    @classmethod
+    def examples(cls) -> tuple[Operation, ...]:
+        return (cls(1, 18, 18, 32, 3, 3),)
+
     @property
     def inputs(self) -> tuple[Tensor, ...]:
         filters = (*self.window.shape, self.channels)
@@ -377,6 +389,10 @@ class Pooling(WindowedOperation):
     combiner: PoolingCombiner = "max"
     input_type: ElementType = ElementType.F32
     result_type: ElementType = ElementType.F32
+
+    @classmethod
+    def examples(cls) -> tuple[Operation, ...]:
+        return (cls(1, 16, 16, 32, 2, 2, 2, 2),)
 
     @property
     def name(self) -> str:

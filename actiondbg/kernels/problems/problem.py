@@ -34,16 +34,15 @@ import msgspec
 from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.kernels.model import Configuration, ElementType, Operation, Parameter
 from actiondbg.kernels.operations.generic import Elementwise, Reduction
-from actiondbg.kernels.operations.matmul import BatchMatmul, Matmul, MatmulBiasRelu, MatmulSoftmax
+from actiondbg.kernels.operations.matmul import BatchMatmul, Matmul, MatmulSoftmax
 from actiondbg.kernels.operations.registry import find_kind, kind_names
-from actiondbg.kernels.operations.windowed import Conv2d, DepthwiseConv2d, Pooling
+from actiondbg.kernels.operations.windowed import Conv2d, Pooling
 from actiondbg.recording.errors import need_packages
 
 _Types = tuple[ElementType, ElementType]  # of the operands, and of the result
 _Fields = Mapping[str, object]
 _SIZE = re.compile(r"[0-9]+\Z")
 _F16, _F32 = ElementType.F16, ElementType.F32
-_I8, _I32 = ElementType.I8, ElementType.I32
 # The slices that the dispatch profiler splits the sums of its set splitk_matmul into.
 SPLIT_K_SLICES = (2, 4, 16, 18)
 
@@ -260,24 +259,6 @@ def load_set(name: str) -> list[Operation]:
     return list(dict.fromkeys(SETS[name]))
 
 
-# Operations of each kind that take milliseconds.
-_SMALL = (
-    Matmul(64, 64, 64),
-    Matmul(128, 128, 256),
-    Matmul(65, 127, 33),
-    Matmul(128, 128, 256, _I8, _I8, _I32),
-    Matmul(128, 128, 256, rhs_layout="n"),
-    BatchMatmul(4, 64, 64, 64),
-    Conv2d(1, 18, 18, 16, 32, 3, 3),
-    Conv2d(1, 17, 17, 16, 32, 3, 3, 2, 2),
-    Conv2d(1, 18, 18, 16, 32, 3, 3, layout="nchw_fchw"),
-    DepthwiseConv2d(1, 18, 18, 32, 3, 3),
-    Pooling(1, 16, 16, 32, 2, 2, 2, 2),
-    MatmulBiasRelu(64, 128, 64),
-    MatmulSoftmax(64, 64, 64),
-    Reduction((128, 256), (1,)),
-    Elementwise((128, 256), ("add", "mul", "max", "exp")),
-)
 # The sets of the dispatch profiler.
 _MATMUL = (
     Matmul(*shape, *types)
@@ -328,7 +309,8 @@ def _transformer(tokens: int, hidden: int, heads: int) -> Iterator[Operation]:
 
 
 SETS: dict[str, tuple[Operation, ...]] = {
-    "small": _SMALL,
+    # Operations of each kind that take milliseconds.
+    "small": tuple(each for kind in map(find_kind, kind_names()) for each in kind.examples()),
     "matmul": tuple(_MATMUL),
     "batch_matmul": tuple(_BATCH_MATMUL),
     "splitk_matmul": tuple(_SPLIT_K),

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from actiondbg.analysis.pipeline import is_adaptor
 from actiondbg.ir.tokens import RESULTS, VALUE
 from actiondbg.ir.written_locations import without_trailing_locations
 from actiondbg.lineage.stage import Stage
@@ -110,7 +111,7 @@ class RecordedActions:
         passes = [
             f"{name} #{one}"
             for one, (kind, _, name) in names
-            if kind == "pass" and not name.endswith("Adaptor")
+            if kind == "pass" and not is_adaptor(name)
         ]
         return passes[-1] if passes else ""
 

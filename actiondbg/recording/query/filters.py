@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from actiondbg.analysis.pipeline import ADAPTOR
 from actiondbg.breakpoints.condition import RESULTS, parse_condition, uses_field
 from actiondbg.breakpoints.spec import parse_spec, split_spec_and_condition
 from actiondbg.breakpoints.targets import split_outcome
@@ -39,7 +40,7 @@ _RESULTS = {
 
 def _is_working_pass(table: str) -> str:
     """Return a condition: the action is a pass that does not only run other passes."""
-    return f"{table}.tag = 'pass-execution' AND NOT ends_with({table}.name, 'OpToOpPassAdaptor')"
+    return f"{table}.tag = 'pass-execution' AND NOT ends_with({table}.name, '{ADAPTOR}')"
 
 
 # Never null: a comparison in a condition is true or false.

@@ -114,6 +114,21 @@ def test_the_verdict_is_loaded_as_skips(mlir_opt: str, folds: str, mode: Any) ->
         assert "arith.constant 7 " not in session.target.output()
 
 
+@pytest.mark.library
+def test_files_of_the_user_with_our_names_are_kept(mlir_opt: str, folds: str) -> None:
+    script = "#!/bin/sh\n! grep -q 'arith.constant 7 ' \"$1\"\n"
+    for name in ("verdict.skips", "attempt-0.sh", "state.json"):
+        Path(name).write_text(script)
+    test = " && ".join(f"sh ./{name} {{}}" for name in ("verdict.skips", "attempt-0.sh"))
+    result, folder = find([mlir_opt, folds, "--canonicalize"], f"{test} && cat state.json")
+    assert result.reproducer_verified
+    shows_both(folder)
+    for name in ("verdict-2.skips", "attempt-0.sh", "state-2.json"):
+        assert (folder / name).read_text() == script
+    with actiondbg.launch([mlir_opt, folds, "--canonicalize"]) as session:
+        assert session.skips.load(folder / "verdict.skips") == 1
+
+
 def test_the_ir_before_and_after_is_that_of_the_session(mlir_opt: str, folds: str) -> None:
     argv = [mlir_opt, folds, "--canonicalize"]
     result, folder = find(argv, "! grep -q 'arith.constant 7 ' {}")

@@ -136,6 +136,27 @@ def test_the_operation_of_a_schedule_is_named(
     assert f"bad, expected bad: schedule-{number}.mlir" in done.stdout
 
 
+def test_a_library_with_the_name_of_a_beginning_is_kept(mlir_opt: str) -> None:
+    start = "module attributes {transform.with_named_sequence} {\n"
+    library = f"{start}  transform.named_sequence @__unused() {{\n    transform.yield\n  }}\n}}\n"
+    Path("in.mlir").write_text(TILED)
+    Path("schedule-1.mlir").write_text(library)
+    result = actiondbg.bisect(
+        [
+            *(mlir_opt, "in.mlir"),
+            "--transform-preload-library=transform-library-paths=schedule-1.mlir",
+            "--transform-interpreter=entry-point=main",
+        ],
+        "! sed -n '/@f(/,/named_sequence/p' {} | grep -q linalg.generic",
+        output="out",
+    )
+    assert result.culprit is not None and result.reproducer_verified, result.notes
+    assert Path("out/schedule-1.mlir").read_text() == library
+    assert sorted(file.name for file in Path("out").glob("*schedule-*")) == [
+        *("cut-schedule-4.mlir", "cut-schedule-5.mlir", "schedule-1.mlir"),
+    ]
+
+
 HEAD = """\
   transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
     %0 = transform.structured.match ops{["linalg.matmul"]} in %root

@@ -12,6 +12,7 @@ import pytest
 from actiondbg.lint.linter import Linter
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
+from actiondbg.recording.query.database import open_database
 from tests.conftest import LIBRARY
 from tests.fakes import command_line
 from tests.paths import COMMAND
@@ -171,6 +172,29 @@ def test_recordings_without_checks_are_named_and_their_commands_run_again(
     gone = lint("--rerun", "run.adbrec")
     assert "1 command could not be run again" in gone.stderr
     assert gone.stdout == "0 findings in 0 runs.\n"
+
+
+def test_a_finding_counts_each_action_of_the_last_iteration(
+    lint: Lint, tool: list[str], tmp_path: Path
+) -> None:
+    cast = '  %{} = builtin.unrealized_conversion_cast %a : i32 to i64 {{rule = "endless"}}\n'
+    casts = "".join(cast.format(number) for number in range(3))
+    use = '  "test.use"(%0, %1, %2) : (i64, i64, i64) -> ()\n'
+    text = f"func.func @f(%a: i32) {{\n{casts}{use}  return\n}}\n"
+    (tmp_path / "rules.mlir").write_text(text)
+    record(tool, tmp_path / "run.adbrec", cwd=tmp_path, stdout=os.devnull)
+    done = lint("--rule", "no-convergence", "--format", "json", "run.adbrec")
+    (finding,) = json.loads(done.stdout)["findings"]
+    with open_database(open_recording(tmp_path / "run.adbrec")) as database:
+        query = """
+            WITH applied AS (FROM actions WHERE name = ? AND outcome <> 'failed')
+            SELECT ordinal, self_ns FROM applied
+            WHERE parent = (SELECT max(parent) FROM applied)
+        """
+        expected = database.execute(query, [finding["subject"]]).fetchall()
+    assert len(expected) == 3
+    assert (finding["times"], finding["place"]["ordinal"]) == (3, min(expected)[0])
+    assert finding["seconds"] == pytest.approx(sum(spent for _, spent in expected) / 1e9)
 
 
 def test_a_crash_has_the_findings_before_it(lint: Lint, tool: list[str], tmp_path: Path) -> None:

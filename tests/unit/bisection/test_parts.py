@@ -18,9 +18,10 @@ from actiondbg.bisection.candidates import (
     make_filter,
     read_record,
 )
+from actiondbg.bisection.folder import FolderFile
 from actiondbg.bisection.result import Culprit, Entry, Result
 from actiondbg.bisection.verdict import Judgement
-from actiondbg.bisection.verdict_store import STATE_FILE, VerdictStore
+from actiondbg.bisection.verdict_store import VerdictStore
 from actiondbg.errors import NoAnswer, UsageError
 from actiondbg.support.globs import glob_matches
 from actiondbg.tool.command_line import digest_of_files, inspect_command_line
@@ -268,7 +269,7 @@ IDENTITY = {"command line": "mlir-opt in.mlir", "oracle": "--crash"}
 
 
 def test_verdicts_are_saved_and_resumed(tmp_path: Path) -> None:
-    file = tmp_path / STATE_FILE
+    file = tmp_path / FolderFile.STATE
     state = VerdictStore(file, dict(IDENTITY))
     state.add("a", Judgement("bad", "why"))
     assert json.loads(file.read_text())["verdicts"] == {"a": {"verdict": "bad", "reason": "why"}}
@@ -278,7 +279,7 @@ def test_verdicts_are_saved_and_resumed(tmp_path: Path) -> None:
 
 
 def test_verdicts_of_another_run_are_refused(tmp_path: Path) -> None:
-    file = tmp_path / STATE_FILE
+    file = tmp_path / FolderFile.STATE
     VerdictStore(file, dict(IDENTITY)).check("actions", "3")
     with pytest.raises(UsageError, match="its oracle was '--crash', and is '--verify' now"):
         VerdictStore(file, {**IDENTITY, "oracle": "--verify"}, resume=True)
@@ -292,7 +293,7 @@ def test_verdicts_of_another_run_are_refused(tmp_path: Path) -> None:
     [(None, "nothing to resume"), ("{", "cannot be read"), ('{"version": 9', "cannot be read")],
 )
 def test_folders_that_cannot_be_resumed(tmp_path: Path, text: str | None, told: str) -> None:
-    file = tmp_path / STATE_FILE
+    file = tmp_path / FolderFile.STATE
     if text is not None:
         file.write_text(text)
     with pytest.raises(UsageError, match=told):
@@ -311,7 +312,7 @@ def test_nothing_is_overwritten() -> None:
     (folder / "notes").write_text("mine")
     with pytest.raises(UsageError, match="another --output"):
         open_folder(folder, "t", False)
-    (folder / STATE_FILE).write_text("{}")
+    (folder / FolderFile.STATE).write_text("{}")
     with pytest.raises(UsageError, match="--resume"):
         open_folder(folder, "t", False)
     remove_state(folder)
@@ -323,17 +324,17 @@ def test_the_newest_folder_is_resumed() -> None:
         open_folder(None, "mlir-opt", True)
     for name in ("bisect-mlir-opt", "bisect-mlir-opt-2", "bisect-mlir-opt-3"):
         Path(name).mkdir()
-    VerdictStore(Path("bisect-mlir-opt-2", STATE_FILE), {})
+    VerdictStore(Path("bisect-mlir-opt-2", FolderFile.STATE), {})
     assert str(open_folder(None, "mlir-opt", True)) == "bisect-mlir-opt-2"
 
 
 def test_folder_without_verdicts_is_removed() -> None:
     folder = open_folder(None, "t", False)
-    state = VerdictStore(folder / STATE_FILE, {})
+    state = VerdictStore(folder / FolderFile.STATE, {})
     state.add("a", Judgement("bad", ""))
     remove_if_empty(folder)
     assert folder.is_dir()
-    VerdictStore(folder / STATE_FILE, {})
+    VerdictStore(folder / FolderFile.STATE, {})
     remove_if_empty(folder)
     assert not folder.exists()
 

@@ -11,6 +11,7 @@ import pytest
 from actiondbg.analysis.textual_pipelines import continuations, parse_pipeline
 from actiondbg.bisection.command_runner import CommandRunner
 from actiondbg.bisection.execute_oracle import Execute, first_difference
+from actiondbg.bisection.folder import FolderFile
 from actiondbg.bisection.oracles import Command as Shell
 from actiondbg.bisection.oracles import (
     Crash,
@@ -146,6 +147,22 @@ def test_two_files_of_one_name_are_both_copied(here: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("name", [*FolderFile, "input.mlir", "input.mlirbc", "input.bc"])
+def test_no_copy_has_the_name_of_a_file_that_is_written(here: Path, name: str) -> None:
+    (here / name).write_text("the user's\n")
+    stem, _, ending = name.partition(".")
+    assert CopiedFiles(here).rewrite(f"cat {name}") == f"cat {stem}-2.{ending}"
+
+
+def test_the_input_replaces_no_file_that_an_option_names(here: Path) -> None:
+    for name in ("input.bc", "in.bc"):
+        (here / name).write_text("module {}\n")
+    copies = CopiedFiles(here)
+    command = make_portable(["mlir-opt", "--irdl-file=input.bc", "in.bc"], copies, None)
+    assert command.args == ["--irdl-file=input-2.bc", "input.bc"]
+    assert copies.files == {"input-2.bc": here / "input.bc", "input.bc": here / "in.bc"}
+
+
 # --- the script ---------------------------------------------------------------------------------
 
 
@@ -226,7 +243,7 @@ def test_a_script_is_posix(tmp_path: Path) -> None:
         pytest.skip("dash is not installed")
     oracles = [Shell("grep -q 'a b' {}"), Crash(), Verify(), Diagnostic("*it's*"), Execute()]
     for oracle in oracles:
-        copies = CopiedFiles(tmp_path, {"input.mlir": tmp_path / "x"})
+        copies = CopiedFiles(tmp_path, {"input.mlir": tmp_path / "x"}, "input.mlir")
         text = make_script(["x"], STEPS, shell_judge(oracle, copies), Path("/x y/mlir-opt"), 1)
         done = subprocess.run([dash, "-n"], input=text, capture_output=True, text=True)
         assert (done.returncode, done.stderr) == (0, ""), text
@@ -247,7 +264,7 @@ def test_each_oracle_of_the_command_line_has_shell_commands(tmp_path: Path) -> N
     # A proof needs actiondbg's own solver and interpreter.
     assert {type(oracle) for oracle in oracles} == ours - {PredicateOracle, Validate}
     for oracle in oracles:
-        copies = CopiedFiles(tmp_path, {"input.mlir": tmp_path / "x"})
+        copies = CopiedFiles(tmp_path, {"input.mlir": tmp_path / "x"}, "input.mlir")
         assert shell_judge(oracle, copies).lines
     for oracle in (PredicateOracle(bool), Validate()):
         assert shell_judge(oracle, CopiedFiles(tmp_path)).lines is None
@@ -346,7 +363,9 @@ def test_an_output_in_a_directory_of_any_name_is_judged(
     ],
 )
 def test_awk_compares_as_the_oracle_does(tmp_path: Path, expected: str, printed: str) -> None:
-    judge = shell_judge(Execute(), CopiedFiles(tmp_path, {"input.mlir": tmp_path / "x"}))
+    judge = shell_judge(
+        Execute(), CopiedFiles(tmp_path, {"input.mlir": tmp_path / "x"}, "input.mlir")
+    )
     [same] = [text for text in judge.preamble if text.startswith("same=")]
     (tmp_path / "expected").write_text(expected)
     (tmp_path / "printed").write_text(printed)

@@ -17,7 +17,8 @@ from actiondbg.doctor.sample import sample_of_tool
 from actiondbg.doctor.subject import ExaminedSubject, installed_subjects, subjects_of
 from actiondbg.errors import LaunchError
 from actiondbg.protocol.capabilities import CAPABILITIES
-from tests.unit.toolchain.test_identification import MAIN, MLIR
+from actiondbg.tool.identification import build_id_of
+from tests.unit.toolchain.test_identification import MAIN, MLIR, TEXTS
 from tests.unit.toolchain.test_toolchain import compile_c, write
 
 
@@ -48,6 +49,26 @@ def test_a_stripped_tool(foo_opt: Path) -> None:
     assert (found.symbols, found.llvm) == ("stripped", "23.0.0git")
     text = examined_text(found)
     assert text.startswith(f"foo-opt: {str(foo_opt)!r} is stripped")
+
+
+def test_a_tool_with_a_stripped_library(tmp_path: Path) -> None:
+    library = tmp_path / "libMLIR.so.23"
+    compile_c(library, MLIR, "-shared", "-fPIC", f"-Wl,-soname,{library.name}")
+    tool = tmp_path / "foo-opt"
+    compile_c(tool, MAIN, "-Wl,--no-as-needed", str(library), f"-Wl,-rpath,{tmp_path}")
+    compile_c(library, TEXTS, "-shared", "-fPIC", f"-Wl,-soname,{library.name}")
+    subprocess.run(["strip", library], check=True)
+    found = examine(subject_of(tool))
+    assert found.problem is not None and found.problem.startswith(f"{str(library)!r} is stripped")
+    assert (found.program, found.object, found.symbols) == (tool, library, "stripped")
+    assert found.build == build_id_of(library)
+
+
+def test_a_refused_program_without_mlir_names_no_object(tmp_path: Path) -> None:
+    compile_c(tmp_path / "static", MAIN, "-static")
+    found = examine(subject_of(tmp_path / "static"))
+    assert not found.is_usable
+    assert (found.object, found.symbols, found.build) == (None, None, None)
 
 
 def test_a_library_of_a_package_is_described(foo_opt: Path, tmp_path: Path) -> None:

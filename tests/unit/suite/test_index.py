@@ -12,7 +12,7 @@ from actiondbg.errors import UsageError
 from actiondbg.recording import open_recording
 from actiondbg.recording.query.database import open_database
 from actiondbg.suite.folder import SuiteFolder
-from actiondbg.suite.index import build_index, connect, pass_options, summarize
+from actiondbg.suite.index import SCHEMAS, build_index, connect, pass_options, summarize
 from actiondbg.suite.processes import read_processes
 from tests.elements import some
 from tests.fakes.recording.recordings import fake_recording
@@ -214,6 +214,17 @@ def test_a_damaged_index_is_built_anew(folder: SuiteFolder, content: bytes | Non
         else:
             table.write_bytes(content)
         assert _actions(folder) == expected
+
+
+def test_an_index_of_other_columns_is_built_anew(
+    folder: SuiteFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _with_two_recordings(folder)
+    with monkeypatch.context() as earlier:
+        columns = {name: kind for name, kind in SCHEMAS["runs"].items() if name != "actions"}
+        earlier.setitem(SCHEMAS, "runs", columns)
+        build_index(folder)
+    assert _actions(folder) == [(50,), (50,)]
 
 
 def test_a_flipped_bit_of_the_index_changes_no_answer(folder: SuiteFolder) -> None:

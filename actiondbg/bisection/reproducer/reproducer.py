@@ -227,7 +227,7 @@ class ReproducerWriter:
         self._failures: list[str] = []
         self._schedules: dict[str, str] = {}
         base = self.setup.cwd or Path.cwd()
-        self._copies = CopiedFiles(base)
+        self._copies = CopiedFiles(base, input=self.setup.input)
         if self.tool.libmlir is None:
             self._command = located_command(self.setup.argv, base)
         else:

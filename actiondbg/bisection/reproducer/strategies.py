@@ -46,11 +46,13 @@ class CopiedFiles:
         base: the directory that paths are relative to.
         files: name in the folder -> the original.
         source: the name of the input; None if it is not copied.
+        input: the file of the input, which oracles need; None if it is not known.
     """
 
     base: Path
     files: dict[str, Path] = field(default_factory=dict[str, Path])
     source: str | None = None
+    input: Path | None = None
 
     def add(self, path: Path, name: str | None = None) -> str:
         """Add a file; return its name in the folder."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 import pytest
 
 import actiondbg
+from actiondbg.bisection import Execute
+from tests.conftest import PYPI
 from tests.fakes.folds import folded, write_folds
 
 PROGRAM = """
@@ -81,3 +84,40 @@ def test_the_session_of_the_reproducer_finds_the_files_of_a_program(
     Path("out/verdict.skips").write_text(Path("out/verdict.skips").read_text().replace("f5", "f4"))
     done = subprocess.run(["sh", "out/repro.sh"], capture_output=True, text=True)
     assert "2. bad, expected good" in done.stdout and done.returncode == 1
+
+
+MISCOMPILED = """
+func.func private @printI64(i64)
+func.func @f(%x: i64) -> i64 {
+  %two = arith.constant 2 : i64
+  %three = arith.constant 3 : i64
+  %y = arith.addi %x, %two : i64
+  %z = arith.addi %y, %three : i64
+  return %z : i64
+}
+func.func @main() {
+  %c = arith.constant 10 : i64
+  %r = func.call @f(%c) : (i64) -> i64
+  func.call @printI64(%r) : (i64) -> ()
+  return
+}
+"""
+
+
+def test_the_input_of_a_program_is_executed_and_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("mlir.ir")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PATH", str(PYPI), prepend=os.pathsep)
+    printed = "print(str(module).replace('constant 5 : i64', 'constant 6 : i64'))\n"
+    Path("program.py").write_text(PROGRAM.partition("time.sleep")[0] + printed)
+    Path("in.mlir").write_text(MISCOMPILED)
+    oracle = Execute()
+    command = [sys.executable, "-m", "program", "in.mlir"]
+    result = actiondbg.bisect(command, oracle, output="out")
+    assert result.found, result.message
+    assert result.culprit is not None and result.culprit.name == "AddIAddConstant"
+    assert result.reproducer_verified, result.notes
+    assert Path("out/in.mlir").read_text() == MISCOMPILED

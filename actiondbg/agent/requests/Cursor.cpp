@@ -478,7 +478,7 @@ static Answer countMatching(Engine &engine, std::optional<Glob> glob,
                         "there is no IR to count operations in yet");
   Operation *function = inFunction ? functionAround(op) : nullptr;
   int64_t count = 0;
-  (function ? function : rootOf(op))->walk([&](Operation *inner) {
+  (function ? function : moduleOf(engine, op))->walk([&](Operation *inner) {
     count += glob->matches(inner->getName().getStringRef());
   });
   return Object{{"count", count}};

@@ -63,10 +63,7 @@ static OpPrintingFlags flagsOf(const PrintArguments &arguments, Operation *root,
   return flags;
 }
 
-/// Returns the module that contains an operation. For an operation of a running
-/// schedule, returns the module that the schedule changes: the schedule may be
-/// in a library.
-static Operation *moduleOf(const Engine &engine, Operation *op) {
+Operation *moduleOf(const Engine &engine, Operation *op) {
   Operation *root = rootOf(op);
   for (Frame *frame = engine.innermost; frame; frame = frame->parent)
     if (frame->kind == Kind::Step && rootOf(frame->op()) == root)

@@ -61,6 +61,11 @@ Answer answerBy(Handler handler, Engine &engine, Fields &fields,
 /// operation, of a block in its region, of an operation in its block.
 Array pathTo(const IRUnit &unit, Operation *root);
 
+/// Returns the module that contains an operation. For an operation of a running
+/// schedule, returns the module that the schedule changes: the schedule may be
+/// in a library.
+Operation *moduleOf(const Engine &engine, Operation *op);
+
 RequestError notWritten(const std::string &path, std::error_code error);
 /// Why there is no IR at this stop.
 RequestError noIR(const Engine &engine);

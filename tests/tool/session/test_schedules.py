@@ -185,6 +185,9 @@ def test_a_schedule_in_a_library(launch: Launch, mlir_opt: str) -> None:
     assert stop.location == "library.mlir:3:5"
     with session.ir.print("module") as printed:
         assert "func.func @f(" in printed.text
+    # Of the same module, not of the library.
+    assert session.ir.count("linalg.matmul") == 1
+    assert session.ir.count("transform.*") == 0
     session.next()
     assert any("linalg.matmul {seen}" in line for line in session.past.diff().unified())
     session.breakpoints.delete([1])

@@ -32,6 +32,8 @@ public:
     bytes += (many + 7) / 8 * 8;
   }
   void add(const Part &part) {
+    if (!part.count)
+      return;
     SectionHeader &header = headers[sections++];
     header = {static_cast<uint16_t>(part.kind), part.size, part.count,
               static_cast<uint32_t>(part.bytes), 0};
@@ -39,9 +41,8 @@ public:
     add(part.from, part.bytes);
   }
 
-  static constexpr unsigned most = 16;
-  SectionHeader headers[most];
-  struct iovec parts[1 + 4 * most];
+  SectionHeader headers[mostSections];
+  struct iovec parts[1 + 4 * mostSections];
   unsigned used = 1, sections = 0;
   size_t bytes = sizeof(ChunkHeader);
   /// Checksum of the words after the chunk's header.
@@ -77,7 +78,8 @@ void RecordFile::stopAt(std::string path, void (*stopped)()) {
   onLimit = stopped;
 }
 
-void RecordFile::write(ChunkHeader header, ArrayRef<Part> parts) {
+void RecordFile::write(ChunkHeader header, const Part &first,
+                       ArrayRef<Section *> others) {
   if (fd < 0)
     return;
   if (LLVM_UNLIKELY(limit != nullptr) && access(limit, F_OK) == 0) {
@@ -87,9 +89,9 @@ void RecordFile::write(ChunkHeader header, ArrayRef<Part> parts) {
   if (LLVM_UNLIKELY(!isOwn()) && !reopen())
     return abandon();
   ChunkParts gathered;
-  for (const Part &part : parts)
-    if (part.count)
-      gathered.add(part);
+  gathered.add(first);
+  for (Section *one : others)
+    gathered.add(one->part());
   struct timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
   header.nanoseconds = time.tv_sec * 1000000000ll + time.tv_nsec;
@@ -215,12 +217,6 @@ bool RecordFile::begin(const char *path, StringRef text) {
   return isOpen();
 }
 
-void PackedSection::dropLast() {
-  --count;
-  bytes.resize(before.bytes);
-  now = before;
-}
-
 uint32_t Strings::of(Space space, StringRef text) {
   auto &[last, byHash] = known[static_cast<unsigned>(space)];
   uint64_t hash = llvm::xxh3_64bits(text);
@@ -247,7 +243,7 @@ LocationRow Strings::rowOf(Location location, uint32_t id, size_t most) {
     StringRef name = place->file.getValue();
     row.file = files.get(name, [&] { return of(Space::File, name); });
     row.line = place->line;
-    row.column = place->column;
+    row.col = place->column;
   }
   if (!isStrictFileLineColLoc(location) && !isa<UnknownLoc>(location)) {
     std::string text = printed(location);

@@ -54,7 +54,7 @@ uint64_t Texts::of(StringRef text) {
 void IRKeeper::add(uint64_t ordinal, uint32_t id, uint64_t before,
                    uint64_t after) {
   if (before != after)
-    rows.add(IRRow{static_cast<uint32_t>(ordinal - 1), id, before, after});
+    rows.add({static_cast<uint32_t>(ordinal - 1), id, before, after});
 }
 
 //===----------------------------------------------------------------------===//
@@ -73,8 +73,8 @@ namespace {
 /// Records the functions around each change: of all actions, or of passes only.
 class FunctionKeeper : public IRKeeper {
 public:
-  FunctionKeeper(bool onlyPasses, Ordinals of)
-      : onlyPasses(onlyPasses), kept(of),
+  FunctionKeeper(bool onlyPasses, Ordinals of, Sections &sections)
+      : IRKeeper(sections), onlyPasses(onlyPasses), kept(of),
         // Around every action of a run they would take more time than it does.
         most(onlyPasses || !of.areAll() ? mostElements : fewElements) {}
 
@@ -396,12 +396,14 @@ private:
 };
 } // namespace
 
-std::unique_ptr<IRKeeper> IRKeeper::of(IRDetail detail, Ordinals ordinals) {
+std::unique_ptr<IRKeeper> IRKeeper::of(IRDetail detail, Ordinals ordinals,
+                                       Sections &sections) {
   if (detail == IRDetail::None)
     return nullptr;
   if (detail == IRDetail::Changed)
-    return std::make_unique<OperationKeeper>();
-  return std::make_unique<FunctionKeeper>(detail == IRDetail::Pass, ordinals);
+    return std::make_unique<OperationKeeper>(sections);
+  return std::make_unique<FunctionKeeper>(detail == IRDetail::Pass, ordinals,
+                                          sections);
 }
 
 } // namespace adbg

@@ -12,11 +12,12 @@ struct Changed;
 /// The texts of a thread, each written once.
 class Texts {
 public:
+  explicit Texts(Section &section) : section(section) {}
   /// Returns the key of a text; 0 only for the empty text.
   uint64_t of(StringRef text);
-  Section section{SectionKind::Texts, 0};
 
 private:
+  Section &section;
   static constexpr size_t most = 1 << 16;
   std::unordered_set<uint64_t> known;
 };
@@ -44,21 +45,25 @@ class IRKeeper {
 public:
   /// Returns one that records the actions of a range, or each changed
   /// operation; null if no IR is recorded.
-  static std::unique_ptr<IRKeeper> of(IRDetail detail, Ordinals ordinals);
+  static std::unique_ptr<IRKeeper> of(IRDetail detail, Ordinals ordinals,
+                                      Sections &sections);
+  explicit IRKeeper(Sections &sections)
+      : texts(sections.texts), rows(sections.irs) {}
   virtual ~IRKeeper() = default;
   virtual void begin(const Frame &frame) = 0;
   virtual void end(const Frame &frame) = 0;
   /// Called before an operation is destroyed, and after any other change.
   virtual void change(const Changed &change) = 0;
 
-  Texts texts;
-  Section rows{SectionKind::IR, sizeof(IRRow)};
-
 protected:
+  Texts texts;
   void add(uint64_t ordinal, uint32_t id, uint64_t before, uint64_t after);
   bool isAlive(Operation *op, uint32_t id) const {
     return id && ids.of(op) == id;
   }
+
+private:
+  Rows<IRRow> &rows;
 };
 
 } // namespace adbg

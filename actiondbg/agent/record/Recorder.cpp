@@ -29,10 +29,10 @@
 namespace adbg {
 
 Recorder::Recorder(OperationNames &names) : names(names) {
-  samples.size = 8 + 8 * Counters::size();
+  sections.samples.size = 8 + 8 * Counters::size();
   if (Counters::size())
     counters.open();
-  ir = IRKeeper::of(wantedIR, irOf);
+  ir = IRKeeper::of(wantedIR, irOf, sections);
   enlist();
 }
 
@@ -77,35 +77,12 @@ void Recorder::flush() {
   header.thread = thread;
   header.firstRow = firstRow;
   header.base = base;
-  Part texts{SectionKind::Texts, 0, 0, nullptr, 0}, irs = texts;
-  if (ir) {
-    texts = ir->texts.section.part();
-    irs = ir->rows.part();
-  }
   // The rows of a thread that was busy when its recording ended are dropped.
   if (file == RecordFile::count())
-    RecordFile::write(header,
-                      {actions, strings.section.part(), locations.part(),
-                       operations.part(), patches.part(), changes.part(),
-                       reasons.part(), texts, irs, samples.part(), links.part(),
-                       contexts.part(), findings.part()});
+    RecordFile::write(header, actions, sections.all);
   firstRow += count;
   count = 0;
-  for (Section *one : {&strings.section, &locations, &patches, &reasons,
-                       &samples, &contexts, &findings})
-    one->clear();
-  if (ir) {
-    ir->texts.section.clear();
-    ir->rows.clear();
-  }
-  for (PackedSection *one : {&operations, &changes, &links})
-    one->restart();
-}
-
-bool Recorder::isPending() const {
-  return count || patches.count || changes.count || reasons.count ||
-         samples.count || links.count || findings.count ||
-         (ir && ir->rows.count);
+  sections.clear();
 }
 
 void Recorder::beginChunk() {
@@ -114,9 +91,9 @@ void Recorder::beginChunk() {
 }
 
 void Recorder::patch(PatchRow row) {
-  if (!isPending())
+  if (!count && !sections.patches.count)
     wakeIn(longestWait);
-  patches.add(row);
+  sections.patches.add(row);
 }
 
 void Recorder::left(const Frame &frame) {
@@ -128,13 +105,6 @@ void Recorder::left(const Frame &frame) {
       std::max<uint64_t>(1, (newest - frame.began) / RecordFile::unit);
   patch({static_cast<uint32_t>(frame.ordinal - 1), 0, frame.changed(), 0,
          duration});
-}
-
-bool Recorder::isLarge() const {
-  size_t bytes = strings.section.bytes.size() + changes.bytes.size() +
-                 operations.bytes.size() + samples.bytes.size() +
-                 links.bytes.size() + (ir ? ir->texts.section.bytes.size() : 0);
-  return count && bytes > mostBytes;
 }
 
 //===----------------------------------------------------------------------===//
@@ -175,7 +145,7 @@ uint32_t Recorder::nameOfText(const Frame &frame) {
 }
 
 uint32_t Recorder::writeLocation(Location location) {
-  locations.add(strings.rowOf(location, ++lastLocation, 4096));
+  sections.locations.add(strings.rowOf(location, ++lastLocation, 4096));
   return lastLocation;
 }
 
@@ -218,9 +188,11 @@ uint32_t Recorder::describeAs(Operation *op, uint32_t id) {
     name.number = of(Space::Operation, op->getName().getStringRef());
   uint32_t nameId = name.number;
   uint32_t function = functionOf(op);
-  operations.pack({int64_t(firstRow + count), int64_t(id),
-                   int64_t(locationOf(op->getLoc())), int64_t(function)},
-                  {nameId});
+  sections.operations.pack({.near = {.row = int64_t(firstRow + count),
+                                     .operation = id,
+                                     .location = locationOf(op->getLoc()),
+                                     .function = function},
+                            .far = {.name = nameId}});
   return function;
 }
 
@@ -239,8 +211,9 @@ uint32_t Recorder::describeNew(Operation *op) {
 void Recorder::link(LinkKind kind, uint64_t ordinal, uint32_t id,
                     uint32_t from) {
   Busy busy(*this);
-  uint64_t difference = PackedSection::zigzag(int64_t(from) - id);
-  links.pack({int64_t(ordinal - 1), int64_t(id)}, {uint64_t(kind), difference});
+  uint64_t difference = zigzag(int64_t(from) - id);
+  sections.links.pack({.near = {.row = int64_t(ordinal - 1), .operation = id},
+                       .far = {.kind = uint64_t(kind), .source = difference}});
 }
 
 void Recorder::uses(Operation *op, uint32_t id, uint64_t ordinal) {
@@ -266,16 +239,17 @@ void Recorder::finding(const Frame &frame, Rule rule, Operation *op,
                        StringRef text) {
   Busy busy(*this);
   uint32_t id = op ? describe(op) : 0;
-  findings.add(FindingRow{
-      static_cast<uint32_t>(frame.ordinal - 1), id, static_cast<uint32_t>(rule),
-      text.empty() ? 0 : of(Space::Reason, text.take_front(4096))});
+  sections.findings.add(
+      {static_cast<uint32_t>(frame.ordinal - 1), id,
+       static_cast<uint32_t>(rule),
+       text.empty() ? 0 : of(Space::Reason, text.take_front(4096))});
 }
 
 void Recorder::dropLastChange() {
   Busy busy(*this);
   // The change may be in a written chunk; then its undo follows in a later one.
-  if (changes.count)
-    changes.dropLast();
+  if (sections.changes.count)
+    sections.changes.dropLast();
 }
 
 void Recorder::beginSample() {
@@ -292,11 +266,11 @@ void Recorder::endSample(const Frame &frame) {
   if (counted[first] == missing || !counters.read(now))
     return counted.resize(first);
   uint32_t row[2] = {static_cast<uint32_t>(frame.ordinal - 1), 0};
-  samples.append(row, sizeof(row));
+  sections.samples.append(row, sizeof(row));
   for (unsigned i = 0; i < size; ++i)
     now[i] -= counted[first + i];
-  samples.append(now, size * sizeof(uint64_t));
-  ++samples.count;
+  sections.samples.append(now, size * sizeof(uint64_t));
+  ++sections.samples.count;
   counted.resize(first);
 }
 
@@ -572,41 +546,9 @@ void Recorder::handleEndSignals() {
 // The start of a recording
 //===----------------------------------------------------------------------===//
 
-static Array commandLine() {
-  std::optional<std::string> text = readFile("/proc/self/cmdline");
-  std::vector<StringRef> words;
-  if (text)
-    StringRef(*text).rtrim('\0').split(words, '\0');
-  return Array(words);
-}
-
-static std::string headerText(bool isThreaded, const RecordSettings &settings) {
-  Array events;
-  for (unsigned i = 0; i < Counters::size(); ++i)
-    events.push_back(Counters::name(i));
-  char directory[4096] = "";
-  struct timespec time;
-  clock_gettime(CLOCK_REALTIME, &time);
-  std::string text;
-  raw_string_ostream(text) << Json(
-      Object{{"agent", "preload"},
-             {"llvm", settings.llvm},
-             {"pid", int64_t(getpid())},
-             {"argv", commandLine()},
-             {"cwd", getcwd(directory, sizeof(directory)) ? directory : ""},
-             {"started", time.tv_sec * 1000000000ll + time.tv_nsec},
-             {"ir", settings.ir.empty() ? "none" : settings.ir},
-             {"lineage", !settings.lineage.empty()},
-             {"checks", !settings.checks.empty()},
-             {"events", std::move(events)},
-             {"threads", isThreaded}});
-  return text;
-}
-
 bool Recorder::start(const RecordSettings &settings, bool isThreaded) {
   Counters::configure(settings.events);
-  std::string header = headerText(isThreaded, settings);
-  if (!RecordFile::begin(settings.path.c_str(), header)) {
+  if (!RecordFile::begin(settings.path.c_str(), settings.header(isThreaded))) {
     if (settings.names)
       llvm::errs() << "actiondbg: " << settings.path << " cannot be written ("
                    << strerror(errno) << "): name another file\n";
@@ -626,21 +568,6 @@ bool Recorder::start(const RecordSettings &settings, bool isThreaded) {
   handleEndSignals();
   handleWakeSignal();
   return true;
-}
-
-RecordSettings
-RecordSettings::read(function_ref<std::string(const char *)> variable) {
-  return {.path = variable("ACTIONDBG_RECORD"),
-          .upstreamLog = variable("ACTIONDBG_UPSTREAM_LOG"),
-          .ir = variable("ACTIONDBG_RECORD_IR"),
-          .irOf = variable("ACTIONDBG_RECORD_IR_OF"),
-          .events = variable("ACTIONDBG_RECORD_EVENTS"),
-          .lineage = variable("ACTIONDBG_RECORD_LINEAGE"),
-          .checks = variable("ACTIONDBG_RECORD_CHECKS"),
-          .oneThread = variable("ACTIONDBG_RECORD_ONE_THREAD"),
-          .reversed = variable("ACTIONDBG_RECORD_REVERSED"),
-          .skips = variable("ACTIONDBG_RECORD_SKIPS"),
-          .llvm = variable("ACTIONDBG_RECORD_LLVM")};
 }
 
 } // namespace adbg

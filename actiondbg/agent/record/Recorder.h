@@ -3,7 +3,7 @@
 #pragma once
 
 #include "observe/Observer.h"
-#include "record/Counters.h"
+#include "record/RecordSettings.h"
 #include "record/RecordedIR.h"
 #include "support/AgentHeap.h"
 #include "support/ExitAtOnce.h"
@@ -83,31 +83,6 @@ private:
     uint32_t number = 0;
   };
   std::vector<Slot> slots;
-};
-
-/// The settings of a recording.
-struct RecordSettings {
-  /// Paths of the files; empty for none.
-  std::string path, upstreamLog;
-  /// The detail of IR, and the ordinals of the actions of which it is recorded,
-  /// "first-last"; empty for all.
-  std::string ir, irOf, events;
-  /// Not empty if the lineage of operations is recorded.
-  std::string lineage;
-  /// Not empty if patterns are checked (see PatternChecks), if the tool uses
-  /// one thread, and if patterns of the same benefit are tried in the opposite
-  /// order.
-  std::string checks, oneThread, reversed;
-  /// Standing skip rules as JSON, as in skips/set; empty for none.
-  std::string skips;
-  /// The version of the tool's LLVM; empty if it is not known.
-  std::string llvm;
-  /// Whether a file that cannot be written is named on stderr.
-  bool names = true;
-
-  /// Reads the settings that a front end gives. `variable` returns the value of
-  /// an environment variable.
-  static RecordSettings read(function_ref<std::string(const char *)> variable);
 };
 
 /// A change, while it happens.
@@ -210,7 +185,7 @@ public:
     text = text.take_front(4096);
     uint32_t number =
         reasonNumbers.get(text, [&] { return of(Space::Reason, text); });
-    reasons.add(ReasonRow{static_cast<uint32_t>(frame.ordinal - 1), number});
+    sections.reasons.add({static_cast<uint32_t>(frame.ordinal - 1), number});
   }
   /// Records a rule that a pattern breaks. `op`: what it is about; null if it
   /// was erased.
@@ -228,14 +203,15 @@ public:
     if (LLVM_UNLIKELY(!change.detail.by.empty())) {
       const ValueName &value = change.detail.by.front();
       if (value.id && !value.isArgument) {
-        by = 1 + PackedSection::zigzag(int64_t(value.id) - change.id);
+        by = 1 + zigzag(int64_t(value.id) - change.id);
         result = value.result;
       }
     }
     if (LLVM_UNLIKELY(ir != nullptr))
       ir->change(Changed(change)); // a copy keeps the original in registers
-    changes.pack({int64_t(change.ordinal - 1), int64_t(change.id)},
-                 {code, by, result});
+    sections.changes.pack(
+        {.near = {.row = int64_t(change.ordinal - 1), .operation = change.id},
+         .far = {.code = code, .by = by, .byResult = result}});
   }
   /// Records how an operation was made from another.
   void link(LinkKind kind, uint64_t ordinal, uint32_t id, uint32_t from);
@@ -271,7 +247,7 @@ public:
       return;
     Busy busy(*this);
     context = number;
-    contexts.add(ContextRow{static_cast<uint32_t>(firstRow + count), number});
+    sections.contexts.add({static_cast<uint32_t>(firstRow + count), number});
     if (StringRef mlir = Contexts::all().mlirOf(number); !mlir.empty())
       of(Space::Context, std::to_string(number) + '\0' + mlir.str());
   }
@@ -294,8 +270,8 @@ private:
   /// Records the IR after an action; returns how long the IR of the actions in
   /// it took, in ticks.
   int64_t endIR(const Frame &frame);
-  /// Whether rows are buffered.
-  bool isPending() const;
+  /// Whether anything is buffered.
+  bool isPending() const { return count || !sections.areEmpty(); }
   void beginChunk();
   /// Records the end of an action whose row is already written.
   void patch(PatchRow row);
@@ -309,7 +285,7 @@ private:
     return (LLVM_UNLIKELY(count % 64 == 0) && (count == most || isLarge())) ||
            (newest - base > longest && count);
   }
-  bool isLarge() const;
+  bool isLarge() const { return count && sections.bytes() > mostBytes; }
   LLVM_ATTRIBUTE_ALWAYS_INLINE uint32_t nameOf(const Frame &frame, Kind kind) {
     if (LLVM_LIKELY(kind == Kind::Pattern))
       if (StringRef name = frame.pattern()->getDebugName();
@@ -423,6 +399,8 @@ private:
   uint64_t firstRow = 0;
   /// The time at which the rows begin, and the latest time recorded; in ticks.
   int64_t base = 0, newest = 0;
+  Sections sections;
+  Strings strings{sections.strings};
   /// Null if no IR is recorded.
   std::unique_ptr<IRKeeper> ir;
   /// What the IR took so far, in ticks, and what it had taken when each action
@@ -430,16 +408,6 @@ private:
   int64_t irTime = 0;
   std::vector<int64_t> irTimes;
   Memo<uint32_t> patternNames, passNames;
-
-  Strings strings;
-  Section locations{SectionKind::Locations, sizeof(LocationRow)},
-      patches{SectionKind::Patches, sizeof(PatchRow)},
-      reasons{SectionKind::Reasons, sizeof(ReasonRow)},
-      contexts{SectionKind::Contexts, sizeof(ContextRow)},
-      findings{SectionKind::Findings, sizeof(FindingRow)},
-      samples{SectionKind::Samples, 0};
-  PackedSection operations{SectionKind::Operations},
-      changes{SectionKind::Changes}, links{SectionKind::Links};
 
   /// Caches for 8 MiB of locations and 2 MiB of names.
   AddressNumbers<19> locationNumbers;

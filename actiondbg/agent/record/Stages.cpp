@@ -41,9 +41,8 @@ private:
   int tool;
   std::unordered_map<Location, uint32_t> numbers;
   std::unordered_map<OperationName, uint32_t> names;
-  Strings strings;
-  Section locations{SectionKind::Locations, sizeof(LocationRow)};
-  PackedSection operations{SectionKind::StageOperations};
+  Sections sections;
+  Strings strings{sections.strings};
 };
 } // namespace
 
@@ -59,7 +58,7 @@ uint32_t StageWriter::numberOf(Location location) {
     return number;
   number = numbers.size();
   uint32_t written = number;
-  locations.add(strings.rowOf(location, written, StringRef::npos));
+  sections.locations.add(strings.rowOf(location, written, StringRef::npos));
   return written;
 }
 
@@ -68,9 +67,11 @@ void StageWriter::add(Operation *op, unsigned line) {
   if (!name)
     name = strings.of(Space::Operation, op->getName().getStringRef());
   Operation *parent = op->getParentOp();
-  operations.pack({int64_t(ids.of(op)), parent ? int64_t(ids.of(parent)) : 0,
-                   int64_t(line), int64_t(numberOf(op->getLoc()))},
-                  {name});
+  sections.stageOperations.pack({.near = {.operation = ids.of(op),
+                                          .parent = parent ? ids.of(parent) : 0,
+                                          .line = line,
+                                          .location = numberOf(op->getLoc())},
+                                 .far = {.name = name}});
 }
 
 void StageWriter::write(bool isGeneric) {
@@ -104,19 +105,15 @@ void StageWriter::write(bool isGeneric) {
         line = place->second.first;
       add(op, line);
     });
-  Texts texts;
-  row.text = texts.of(text);
-  row.isGeneric = isGeneric;
-  Section stage{SectionKind::Stages, sizeof(StageRow)};
-  stage.add(row);
+  row.text = Texts(sections.texts).of(text);
+  row.generic = isGeneric;
+  sections.stages.add(row);
   ChunkHeader header;
   header.thread = thread;
   struct pollfd ended = {tool, POLLIN, 0};
   if (tool >= 0 && poll(&ended, 1, 0) > 0)
     RecordFile::dropTornChunk();
-  RecordFile::write(header,
-                    {strings.section.part(), locations.part(),
-                     texts.section.part(), stage.part(), operations.part()});
+  RecordFile::write(header, Part(), sections.all);
 }
 
 /// Prints in forks of its own, so that IR whose custom form cannot be printed

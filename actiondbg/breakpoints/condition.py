@@ -24,14 +24,16 @@ class Field(NamedTuple):
 
     type: Literal["integer", "text"]  # of its values
     about: str  # what it is, for the help
+    absent: int = 0  # the integer of an action that has none; a text is empty then
 
 
 FIELDS = {
     "ordinal": Field("integer", "number of the action, from 1"),
     "depth": Field("integer", "number of actions around it"),
-    "iteration": Field("integer", "innermost greedy iteration, from 1; -1 outside of all"),
+    "iteration": Field("integer", "innermost greedy iteration, from 1; -1 outside of all", -1),
     "line": Field("integer", "line of the operation's location; 0 if it has none"),
     "id": Field("integer", "id of the operation, as in @12; 0 if there is none"),
+    "regions": Field("integer", "regions of the operation; -1 where that is not known", -1),
     "hits": Field("integer", "actions that matched SPEC so far, with this one"),
     "tag": Field("text", "kind of the action, such as apply-pattern"),
     "name": Field("text", "pass argument, pattern, or operation of a fold"),

@@ -26,7 +26,7 @@ from actiondbg.recording.format.file import (
     read_ending,
 )
 from actiondbg.recording.format.items import StringTables
-from actiondbg.recording.format.structs import SectionKind
+from actiondbg.recording.format.structs import OPERATION_FACTS, SectionKind
 from actiondbg.recording.tables.action_rows import ActionRows
 from actiondbg.recording.tables.definitions import Definitions
 from actiondbg.recording.tables.lazy_table import LazyTable
@@ -169,11 +169,14 @@ class Recording:
         return self.tables[name]
 
 
+# What the actions of later chunks refer to, or hold until the next item.
 _DICTIONARIES = (
     SectionKind.HEADER,
     SectionKind.STRINGS,
     SectionKind.LOCATIONS,
     SectionKind.OPERATIONS,
+    SectionKind.CONTEXTS,
+    *OPERATION_FACTS.values(),
 )
 _OF_ACTIONS = (SectionKind.PATCHES, SectionKind.REASONS)
 

@@ -77,6 +77,12 @@ const Condition::Field *Condition::fieldNamed(StringRef name) {
          Operation *op = frame.op();
          return numberOf(op ? ids.of(op) : 0);
        }},
+      {"regions",
+       [](F frame, M) {
+         Operation *op = frame.op();
+         bool isKnown = op && Layout::offsets.hasRegions;
+         return numberOf(isKnown ? int64_t(op->getNumRegions()) : -1);
+       }},
       {"hits", [](F, M moment) { return numberOf(moment.hits); }},
       {"tag", [](F frame, M) { return textOf(frame.tag()); }},
       {"name", [](F frame, M) { return textOf(frame.shortName()); }},

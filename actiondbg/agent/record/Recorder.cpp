@@ -193,6 +193,9 @@ uint32_t Recorder::describeAs(Operation *op, uint32_t id) {
                                      .location = locationOf(op->getLoc()),
                                      .function = function},
                             .far = {.name = nameId}});
+  if (LLVM_LIKELY(Layout::offsets.hasRegions))
+    sections.regions.pack(
+        {.near = {.operation = id}, .far = {.regions = op->getNumRegions()}});
   return function;
 }
 

@@ -32,7 +32,8 @@ enum class SectionKind : uint16_t {
   StageOperations,
   Contexts,
   Findings,
-  PatternSets
+  PatternSets,
+  Regions
 };
 
 /// The kind of thing that a string names.
@@ -115,6 +116,16 @@ struct StageOperationItem {
   } near;
   struct {
     uint64_t name;
+  } far;
+};
+
+/// Facts of an operation as long as it exists.
+struct RegionsItem {
+  struct {
+    int64_t operation;
+  } near;
+  struct {
+    uint64_t regions;
   } far;
 };
 
@@ -270,6 +281,7 @@ public:
   Packed<LinkItem> links{all, SectionKind::Links};
   Rows<ContextRow> contexts{all, SectionKind::Contexts};
   Rows<FindingRow> findings{all, SectionKind::Findings};
+  Packed<RegionsItem> regions{all, SectionKind::Regions};
   Rows<StageRow> stages{all, SectionKind::Stages};
   Packed<StageOperationItem> stageOperations{all, SectionKind::StageOperations};
 

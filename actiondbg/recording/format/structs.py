@@ -48,6 +48,7 @@ class SectionKind(IntEnum):
     CONTEXTS = 16
     FINDINGS = 17
     PATTERN_SETS = 18
+    REGIONS = 19
 
 
 # The fields of an item that is a struct, and their forms, such as u4 for four bytes.
@@ -67,6 +68,14 @@ PACKED: dict[int, tuple[tuple[str, ...], int]] = {
     SectionKind.CHANGES: (("row", "operation", "code", "by", "by_result"), 2),
     SectionKind.LINKS: (("row", "operation", "kind", "source"), 2),
     SectionKind.STAGE_OPERATIONS: (("operation", "parent", "line", "location", "name"), 4),
+    SectionKind.REGIONS: (("operation", "regions"), 1),
+}
+# A packed item that is an operation and a number is a fact of that operation as long as it exists.
+# Tables with operations have a column of it, null where it is not recorded.
+OPERATION_FACTS = {
+    names[1]: SectionKind(kind)
+    for kind, (names, _) in PACKED.items()
+    if names[0] == "operation" and len(names) == 2
 }
 
 

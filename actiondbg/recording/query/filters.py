@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from actiondbg.analysis.pipeline import ADAPTOR
-from actiondbg.breakpoints.condition import RESULTS, parse_condition, uses_field
+from actiondbg.breakpoints.condition import FIELDS, RESULTS, parse_condition, uses_field
 from actiondbg.breakpoints.spec import parse_spec, split_spec_and_condition
 from actiondbg.breakpoints.targets import split_outcome
 from actiondbg.errors import UsageError
@@ -43,32 +43,21 @@ def _is_working_pass(table: str) -> str:
     return f"{table}.tag = 'pass-execution' AND NOT ends_with({table}.name, '{ADAPTOR}')"
 
 
-# Never null: a comparison in a condition is true or false.
-_FIELDS = {
-    "ordinal": "ordinal",
-    "depth": "depth",
-    "line": "coalesce(line, 0)",
-    "id": "coalesce(operation, 0)",
-    "hits": "hits",
-    "tag": "tag",
-    "name": "name",
-    "op": "coalesce(op, '')",
-    "file": "coalesce(file, '')",
-    "func": "coalesce(function, '')",
-    "context": "coalesce(context, '')",
-    "mlir": "coalesce(mlir, '')",
-    "outcome": "outcome",
+# The fields of conditions that are no column of the same name.
+_EXPRESSIONS = {
+    "id": "operation",
+    "func": "function",
     # The innermost pass around the action, or the action itself; adaptors aside.
-    "pass": f"""coalesce((SELECT passes.name FROM (
+    "pass": f"""(SELECT passes.name FROM (
         WITH RECURSIVE inside AS (
             SELECT ordinal, name FROM actions WHERE {_is_working_pass("actions")}
             UNION ALL
             SELECT nested.ordinal, inside.name
             FROM actions AS nested JOIN inside ON nested.parent = inside.ordinal
             WHERE NOT ({_is_working_pass("nested")}))
-        SELECT * FROM inside) AS passes WHERE passes.ordinal = actions.ordinal), '')""",
+        SELECT * FROM inside) AS passes WHERE passes.ordinal = actions.ordinal)""",
     # The innermost greedy iteration around the action, or the action itself.
-    "iteration": """coalesce((SELECT iterations.number FROM (
+    "iteration": """(SELECT iterations.number FROM (
         WITH RECURSIVE inside AS (
             SELECT ordinal, CAST(substr(name, 11) AS BIGINT) AS number FROM actions
             WHERE tag = 'GreedyPatternRewriteIteration' AND name SIMILAR TO 'iteration [0-9]+'
@@ -76,7 +65,7 @@ _FIELDS = {
             SELECT nested.ordinal, inside.number
             FROM actions AS nested JOIN inside ON nested.parent = inside.ordinal
             WHERE nested.tag != 'GreedyPatternRewriteIteration')
-        SELECT * FROM inside) AS iterations WHERE iterations.ordinal = actions.ordinal), -1)""",
+        SELECT * FROM inside) AS iterations WHERE iterations.ordinal = actions.ordinal)""",
 }
 
 
@@ -305,7 +294,14 @@ def _truth(condition: Condition) -> str:
 
 def _value(condition: Condition) -> str:
     if condition.field is not None:
-        return _FIELDS[condition.field]
+        return _field(condition.field)
     return (
         str(condition.value) if isinstance(condition.value, int) else quoted(condition.value or "")
     )
+
+
+def _field(name: str) -> str:
+    """Return a field of a condition; never null, as a comparison is true or false."""
+    declared = FIELDS[name]
+    absent = "''" if declared.type == "text" else declared.absent
+    return f"coalesce({_EXPRESSIONS.get(name, name)}, {absent})"

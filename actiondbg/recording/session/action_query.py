@@ -130,13 +130,15 @@ class ActionQuery:
         """Return the number of distinct codes of a column."""
         if self._is_word(name):
             return len(self.actions.words(name).values) + 1
-        return int(self.actions.numbers(name).max(initial=0)) + 1
+        return int(self.actions.numbers(name).max(initial=0)) + 2
 
     def _codes(self, name: str) -> Ints:
         """Return a column as codes from 0; null is 0."""
         if self._is_word(name):
             return self.actions.words(name).codes + 1
-        return self.actions.numbers(name)
+        codes = self.actions.numbers(name).astype(np.int64) + 1
+        codes[self.actions.nulls(name)] = 0
+        return codes
 
     def _decoded(self, keys: Ints, sizes: dict[str, int]) -> Table:
         """Return the table of the combinations that keys encode."""
@@ -146,5 +148,6 @@ class ActionQuery:
             if self._is_word(name):
                 columns[name] = word_array(codes - 1, self.actions.words(name).values)
             else:
-                columns[name] = codes.astype(self.actions.numbers(name).dtype)
+                numbers = (codes - 1).astype(self.actions.numbers(name).dtype)
+                columns[name] = pa.array(numbers, mask=codes == 0)
         return pa.table(columns)

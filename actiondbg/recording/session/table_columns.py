@@ -43,6 +43,10 @@ class TableColumns:
             self._numbers[name] = self.in_order(filled.to_numpy(zero_copy_only=False))
         return self._numbers[name]
 
+    def nulls(self, name: str) -> Bools:
+        """Return where a column is null."""
+        return self.in_order(self._read(name).is_null().to_numpy(zero_copy_only=False))
+
     def words(self, name: str) -> WordColumn:
         """Return a column of text."""
         if name not in self._words:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
 from actiondbg.recording.format.arrow import WORD, Array, Ints, int_array, pa, word_array
 from actiondbg.recording.format.items import Items, StringTables, places_of
-from actiondbg.recording.format.structs import SectionKind, Space
+from actiondbg.recording.format.structs import OPERATION_FACTS, SectionKind, Space
 from actiondbg.recording.tables.action_rows import ActionRows
 from actiondbg.recording.tables.lazy_table import Column
 
@@ -56,7 +56,7 @@ class Definitions:
     """The definitions of operations, ordered by operation id, then by time.
 
     An operation is defined again after a move to another function, or in another thread. Tables
-    have the columns op, file, line, col and function of definitions.
+    have the columns op, file, line, col and function of definitions, and facts of their operations.
     """
 
     def __init__(self, rows: ActionRows, strings: StringTables) -> None:
@@ -151,6 +151,7 @@ class Definitions:
             ("line", pa.int32(), lambda: self._number(self.locations.lines, found())),
             ("col", pa.int32(), lambda: self._number(self.locations.columns, found())),
             ("function", WORD, lambda: self._word(Space.FUNCTION, self.functions, found())),
+            *((name, pa.int32(), partial(self._fact, name, found)) for name in OPERATION_FACTS),
         ]
 
     def location(self, found: Ints) -> Array:
@@ -165,6 +166,13 @@ class Definitions:
         ]
         short = compute.binary_join_element_wise(*parts, ":")  # pyright: ignore
         return compute.coalesce(whole.dictionary_decode(), short)  # pyright: ignore
+
+    def _fact(self, name: str, found: Callable[[], Ints]) -> Array:
+        items = Items(self._rows.file, OPERATION_FACTS[name], self._rows.threads)
+        known = places_of(items.field("operation"), items.field(name))
+        # 0 is no operation.
+        numbers = np.take(known, np.append(self.operations, 0)[found()], mode="clip")
+        return int_array(numbers, pa.int32(), numbers < 0)
 
     def _place(self, found: Ints) -> Ints:
         return taken(self.location_places, found)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,9 +14,12 @@ import actiondbg
 from actiondbg.breakpoints.condition import FIELDS
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
+from actiondbg.recording.format.file import read_file
+from actiondbg.recording.format.structs import SectionKind
 from actiondbg.recording.query.database import open_database
 from actiondbg.recording.query.filters import where, where_outcome
-from actiondbg.recording.recording import Recording
+from actiondbg.recording.recording import Recording, part_of
+from actiondbg.recording.session import open_session
 from tests.fakes import stock_tool as stock
 
 _PLACES = """\
@@ -84,6 +89,7 @@ _CONDITIONS = [
     *("depth == 2", "depth > 1 and tag == 'fold'", "not depth < 2", "ordinal <= 20", "hits == 3"),
     *("hits > 2 and hits < 6", "iteration == 1", "iteration > 1", "iteration < 1", "line > 14"),
     *("id == 3", "id == 0", "id > 5 and tag == 'apply-pattern'", "id == ordinal"),
+    *("regions == 0", "regions == 1 or regions == 2", "regions < 0 or regions > 1"),
     *("line == 0", "name == 'AddIAddConstant'", "name ~ '*Add*'", "name !~ '*Add*'", "op < 'b'"),
     *("op >= 'func' or op == ''", "func == ''", "func ~ '[st]*'", "file ~ '*b.mlir'", "file == ''"),
     *("func > 'sum'", "func !~ 'sum'", "name ~ op", "name !~ op", "tag != name", "3 < depth"),
@@ -136,6 +142,61 @@ def test_actions_that_a_breakpoint_stops_before_are_selected(mlir_opt: str, plac
         assert selected(recording, where(text)) == ordinals, text
     # Else it says little.
     assert sum(map(bool, hits)) > 0.8 * len(hits)
+
+
+def test_the_number_of_regions(mlir_opt: str, places: str) -> None:
+    recording = recording_of(mlir_opt, places)
+    known = recording.table("operations", ["op", "regions"]).to_pylist()
+    assert {each["op"]: each["regions"] for each in known}.items() >= {
+        "builtin.module": 1,
+        "func.func": 1,
+        "scf.if": 2,
+        "arith.addi": 0,
+    }.items()
+    with open_session("run.adbrec") as session:
+        session.breakpoints.add("tag:*", "regions == 2")
+        stops: list[int] = []
+        while (stop := session.continue_()).when != "exit":
+            stops.append(stop.ordinal)
+    assert stops and stops == selected(recording, where("tag:* if regions == 2"))
+
+
+def test_regions_that_are_not_recorded_are_unknown(mlir_opt: str, places: str) -> None:
+    recording_of(mlir_opt, places)
+    file = read_file("run.adbrec")
+    chunks = [
+        replace(chunk, sections=[s for s in chunk.sections if s.kind != SectionKind.REGIONS])
+        for chunk in file.chunks
+    ]
+    earlier = Recording(replace(file, chunks=chunks))  # as of an earlier version
+    assert selected(earlier, where("tag:* if regions == -1")) == list(range(1, earlier.count + 1))
+
+
+def test_regions_that_cannot_be_read_are_unknown(mlir_opt: str, places: str) -> None:
+    argv = [mlir_opt, places, _PASSES, "--mlir-disable-threading", "-o", "out"]
+    with actiondbg.launch(argv, without=["cursor"]) as session:
+        session.breakpoints.add("tag:*", "regions != -1")
+        assert session.run().when == "exit"
+    record(argv, "run.adbrec", without=["cursor"])
+    assert not selected(open_recording("run.adbrec"), where("tag:* if regions != -1"))
+
+
+def test_a_part_has_what_earlier_chunks_say(mlir_opt: str, tmp_path: Path) -> None:
+    lines = (f"  %{i} = arith.muli %{i - 1}, %0 : i32" for i in range(1, 3000))
+    source = tmp_path / "many.mlir"
+    source.write_text(
+        "\n".join(["func.func @f(%0: i32) -> i32 {", *lines, "  return %2999 : i32\n}"])
+    )
+    argv = [mlir_opt, str(source), *["--canonicalize"] * 2, "--mlir-disable-threading"]
+    record([*argv, "-o", os.devnull], tmp_path / "run.adbrec")
+    file = read_file(tmp_path / "run.adbrec")
+    columns = ["context", "mlir", "function", "regions"]
+    whole = Recording(file).table("actions", columns).to_pylist()
+    half, end = len(file.chunks) // 2, len(file.chunks)
+    part = part_of(file, half, end, (), 0).table("actions", ["ordinal", *columns]).to_pylist()
+    assert half > 1 and len(part) < len(whole)
+    assert part == [{"ordinal": one["ordinal"], **whole[one["ordinal"] - 1]} for one in part]
+    assert part[-1]["context"] == "c1"
 
 
 _ABOUT_OUTCOMES = [

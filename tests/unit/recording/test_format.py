@@ -6,6 +6,7 @@ import re
 
 from actiondbg.recording.format.structs import PACKED, STRUCTS, SectionKind, Space
 from actiondbg.tool.shipped import AGENT_SOURCE
+from tests.elements import some
 
 HEADER = (AGENT_SOURCE / "record/Sections.h").read_text()
 
@@ -65,7 +66,7 @@ def test_fields_of_packed_items() -> None:
         r"struct (\w+Item) {\s*struct {(.*?)} near;\s*struct {(.*?)} far;", HEADER, re.DOTALL
     )
     declared: dict[int, tuple[tuple[str, ...], int]] = {}
-    for name, near, far in structs:
+    for name, near, far in some(structs):
         differences, plain = _fields(near), _fields(far)
         assert {field.split(":")[1] for field in differences} == {"i8"}
         assert {field.split(":")[1] for field in plain} == {"u8"}

@@ -46,6 +46,13 @@ def test_step_stops_at_every_event_and_the_end(session: RecordedSession) -> None
         session.step()
 
 
+def test_a_condition_on_a_number_that_is_not_recorded(session: RecordedSession) -> None:
+    session.breakpoints.add("tag:*", "regions >= 0 and tag != 'fold'")
+    assert session.continue_().when == "exit"
+    session.breakpoints.add("tag:fold", "regions == -1")
+    assert session.run().ordinal == 3
+
+
 def test_reverse_step_stops_at_every_event(session: RecordedSession) -> None:
     session.continue_()
     stops = [session.timeline.reverse_step() for _ in range(EVENTS)]

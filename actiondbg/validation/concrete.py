@@ -20,10 +20,10 @@ from actiondbg.validation.domain import (
     is_set,
     overflow_flags,
     predicate,
-    short_name,
 )
 from actiondbg.validation.floats import bits_of, from_bits, rounded, rounded_exactly
 from actiondbg.validation.program import Attribute
+from actiondbg.validation.scalar_operations import BY_NAME, DIVISIONS
 from actiondbg.validation.types import FloatType, IntegerType, Type, signed
 
 
@@ -31,7 +31,8 @@ from actiondbg.validation.types import FloatType, IntegerType, Type, signed
 class OperationOnNumbers:
     """What a scalar operation depends on beside its operands."""
 
-    name: str  # without the dialect
+    name: str  # in arith or math, without the dialect
+    full_name: str  # with the dialect
     width: int  # bits of the operands, if they are integers
     types: Sequence[IntegerType | FloatType]  # of the operands
     results: Sequence[IntegerType | FloatType]  # the types of the results
@@ -96,10 +97,11 @@ def _check_overflow(context: OperationOnNumbers, right: int) -> None:
     Raises:
         UndefinedBehaviour: the quotient overflows.
     """
-    # The documentation of arith.remsi leaves an overflow open: a target has 0.
-    is_open = context.name == "remsi" and not context.is_source
+    # The documentation of arith.remsi, but not of llvm.srem, leaves an overflow open: a target
+    # has 0.
+    is_open = context.name == "remsi" and context.full_name != "llvm.srem" and not context.is_source
     if right == -1 and not is_open:
-        raise UndefinedBehaviour(f"{context.name} overflows")
+        raise UndefinedBehaviour(f"{context.full_name} overflows")
 
 
 def check_poison_dividend(context: OperationOnNumbers, operands: Sequence[Scalar]) -> None:
@@ -222,7 +224,7 @@ COMPARISONS: dict[str, Callable[[float, float], bool]] = {
 
 
 def _or(context: OperationOnNumbers, left: int, right: int) -> Scalar:
-    if context.attributes.get("isDisjoint") and left & right:
+    if is_set(context.attributes, "disjoint") and left & right:
         return POISON
     return left | right
 
@@ -240,6 +242,8 @@ def _power(context: OperationOnNumbers, base: int, exponent: int) -> Scalar:
 
 def _absolute(context: OperationOnNumbers, value: int) -> Scalar:
     number = context.signed(value)
+    if context.attributes.get("is_int_min_poison") and number == context.smallest:
+        return POISON
     return abs(number) & context.mask
 
 
@@ -251,12 +255,23 @@ def bitcast(context: OperationOnNumbers, value: Scalar) -> Scalar:
     return from_bits(bits, target) if isinstance(target, FloatType) else bits
 
 
-def _leading_zeros(context: OperationOnNumbers, value: int) -> int:
-    return context.width - value.bit_length()
+def _zeros(function: Callable[[int, int], int]) -> NumberFunction:
+    """Count the zeros on one side of a number, of so many bits."""
+
+    def apply(context: OperationOnNumbers, value: int) -> Scalar:
+        if not value:
+            return POISON if context.attributes.get("is_zero_poison") else context.width
+        return function(value, context.width)
+
+    return apply
 
 
-def _trailing_zeros(context: OperationOnNumbers, value: int) -> int:
-    return (value & -value).bit_length() - 1 if value else context.width
+def _leading_zeros(value: int, width: int) -> int:
+    return width - value.bit_length()
+
+
+def _trailing_zeros(value: int, _: int) -> int:
+    return (value & -value).bit_length() - 1
 
 
 def _to_float(context: OperationOnNumbers, value: int) -> Scalar:
@@ -300,31 +315,36 @@ INTEGERS: dict[str, NumberFunction] = {
     "absi": _absolute,
     "ipowi": _power,
     "ctpop": plain(int.bit_count),
-    "ctlz": _leading_zeros,
-    "cttz": _trailing_zeros,
+    "ctlz": _zeros(_leading_zeros),
+    "cttz": _zeros(_trailing_zeros),
     "sitofp": _to_float,
     "uitofp": _to_float,
 }
-_SIGNED_DIVISIONS = frozenset({"divsi", "floordivsi", "ceildivsi", "remsi"})
-DIVISIONS = _SIGNED_DIVISIONS | {"divui", "ceildivui", "remui"}
+_SIGNED_DIVISIONS = frozenset(name for name in DIVISIONS if name.endswith("si"))
 
 
 # --- floating-point numbers ---
 
 
-def float_result(context: OperationOnNumbers, operands: Sequence[Scalar], result: Scalar) -> Scalar:
-    """Round a result, and make it poison where a flag excludes it."""
-    target = context.results[0]
-    if isinstance(result, float) and isinstance(target, FloatType):
-        result = rounded(result, target)
+def float_results(
+    context: OperationOnNumbers, operands: Sequence[Scalar], results: Sequence[Scalar]
+) -> tuple[Scalar, ...]:
+    """Round results, and make all of them poison where a flag excludes one."""
+    found = tuple(
+        rounded(result, type)
+        if isinstance(result, float) and isinstance(type, FloatType)
+        else result
+        for result, type in zip(results, context.results, strict=True)
+    )
     flags = fast_math(context.attributes) if context.attributes else frozenset[str]()
     if flags & {"nnan", "ninf"}:
-        floats = [value for value in (*operands, result) if isinstance(value, float)]
-        if "nnan" in flags and any(map(math.isnan, floats)):
-            return POISON
-        if "ninf" in flags and any(map(math.isinf, floats)):
-            return POISON
-    return result
+        floats = [value for value in (*operands, *found) if isinstance(value, float)]
+        is_excluded = ("nnan" in flags and any(map(math.isnan, floats))) or (
+            "ninf" in flags and any(map(math.isinf, floats))
+        )
+        if is_excluded:
+            return (POISON,) * len(found)
+    return found
 
 
 def _division(left: float, right: float) -> float:
@@ -383,8 +403,10 @@ def _to_integer(context: OperationOnNumbers, value: float) -> Scalar:
 
 
 def _multiply_add(context: OperationOnNumbers, left: float, right: float, addend: float) -> float:
-    if not all(map(math.isfinite, (left, right, addend))):
+    if not all(map(math.isfinite, (left, right))):
         return left * right + addend
+    if not math.isfinite(addend):  # a product of doubles may overflow, the exact one does not
+        return addend
     exact = Fraction(left) * Fraction(right) + Fraction(addend)
     if exact == 0:
         return left * right + addend  # the signs of zeros
@@ -458,6 +480,12 @@ def _power_of_float(_: OperationOnNumbers, base: float, exponent: float) -> floa
         return math.copysign(math.inf, base) if exponent % 2 == 1 else math.inf
 
 
+def _sine_and_cosine(_: OperationOnNumbers, value: float) -> Scalar:
+    if math.isinf(value):
+        return math.nan, math.nan
+    return math.sin(value), math.cos(value)
+
+
 def _integer_power(context: OperationOnNumbers, base: float, exponent: int) -> float:
     width = width_of(context.types[1])
     return _power_of_float(context, base, float(signed(exponent, width)))
@@ -512,6 +540,7 @@ FLOATS: dict[str, NumberFunction] = {
     "log10": _logarithm(math.log10),
     "log1p": _logarithm(math.log1p, pole=-1),
     "powf": _power_of_float,
+    "sincos": _sine_and_cosine,
     "fpowi": _integer_power,
     **{name: _guarded(getattr(math, name)) for name in _OF_PYTHON},
     "atanh": _guarded(_inverse_tanh),
@@ -550,25 +579,28 @@ class Concrete:
         results: Sequence[IntegerType | FloatType],
         attributes: Mapping[str, Attribute],
     ) -> tuple[Scalar, ...]:
-        short = short_name(name)
+        declared = BY_NAME.get(name)
+        if declared is None:
+            raise NotInterpreted(name)
+        short = declared.name
         width = types[0].width if types and isinstance(types[0], IntegerType) else 0
-        context = OperationOnNumbers(short, width, types, results, attributes, self.is_source)
+        context = OperationOnNumbers(short, name, width, types, results, attributes, self.is_source)
         if short == "select":
+            if fast_math(attributes) & {"nnan", "ninf"}:
+                raise NotInterpreted(f"{name} with flags of fast math")
             chosen, *ways = operands
             return (POISON if chosen is POISON else ways[0 if chosen else 1],)
         if short == "freeze":
             return (0 if operands[0] is POISON else operands[0],)
         if short in DIVISIONS and (operands[1] is POISON or operands[1] == 0):
             raise UndefinedBehaviour(f"{name} by zero")
-        if short not in INTEGERS and short not in FLOATS:
-            raise NotInterpreted(name)
         if any(operand is POISON for operand in operands):
             check_poison_dividend(context, operands)
             return (POISON,) * len(results)
         if short in INTEGERS and all(isinstance(each, IntegerType) for each in types):
             return _tuple(INTEGERS[short](context, *operands))
         if short in FLOATS:
-            return _tuple(float_result(context, operands, FLOATS[short](context, *operands)))
+            return float_results(context, operands, _tuple(FLOATS[short](context, *operands)))
         raise NotInterpreted(name)
 
     def decide(self, condition: Scalar) -> bool:

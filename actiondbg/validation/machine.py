@@ -26,6 +26,7 @@ from actiondbg.validation.program import (
     Value,
     walk,
 )
+from actiondbg.validation.scalar_operations import BY_NAME
 from actiondbg.validation.types import FloatType, IntegerType, ScalarType, ShapedType, Type
 
 
@@ -170,8 +171,6 @@ _MEANINGS: dict[str, _Meaning] = {}
 UNKNOWN = "any operation of which nothing is known"
 # Dialects whose operations, if they have no meaning of their own, the domain applies to scalars.
 _SCALAR_DIALECTS = frozenset({"arith", "index", "math", "llvm"})
-_DIVISIONS = ("divsi", "divui", "remsi", "remui", "ceildivsi", "ceildivui", "floordivsi")
-_MAY_TRAP = frozenset(f"arith.{name}" for name in _DIVISIONS)
 _MOST_CALLS = 64  # nested in each other
 TERMINATORS = frozenset(
     {
@@ -392,7 +391,9 @@ class Machine:
         try:
             return self.domain.apply(name, operands, types, results, operation.attributes)
         except NotInterpreted:
-            if not name.startswith(("arith.", "math.")) or name in _MAY_TRAP:
+            known = BY_NAME.get(name)
+            may_trap = known is not None and known.is_division
+            if not name.startswith(("arith.", "math.")) or may_trap:
                 raise
         self.unknown.add(name)
         key = (name, str(sorted(operation.attributes.items())), *map(str, types))

@@ -58,7 +58,7 @@ _PURE = re.compile(
     r"|create_mask|constant_mask|from_elements|to_elements|interleave|deinterleave|mask)"
 )
 # Without effects but for undefined behaviour: to run one more, or earlier, is another program.
-_TRAPPING = re.compile(
+TRAPPING = re.compile(
     r"(?:arith|index)\.(?:floor|ceil)?(?:div|rem)(?:s|u|si|ui)|math\.ipowi|tensor\.extract"
     r"|tensor\.(?:extract|insert|parallel_insert)_slice|tensor\.insert|tensor\.generate|tensor\.pad"
     r"|tensor\.(?:reshape|expand_shape|collapse_shape|cast|dim)"
@@ -247,7 +247,7 @@ class _Comparison:
         return not any(map(self._is_trapping, walk(operation)))
 
     def _is_trapping(self, operation: Operation) -> bool:
-        if _TRAPPING.fullmatch(operation.name) is None:
+        if TRAPPING.fullmatch(operation.name) is None:
             return False
         if operation.name.startswith(_NUMBERS):
             return operation.name == "math.ipowi" or operation.operands[1] not in self.safe

@@ -18,6 +18,7 @@ from actiondbg.validation.program import (
     called,
     walk,
 )
+from actiondbg.validation.scalar_operations import BY_NAME
 from actiondbg.validation.types import (
     INDEX,
     ComplexType,
@@ -30,25 +31,16 @@ from actiondbg.validation.types import (
 
 _EXTREMES = frozenset({"maximumf", "minimumf", "maxnumf", "minnumf"})
 _OPEN_ZEROS = re.compile(r"(?:arith\.)?(?:max|min)numf|llvm\.intr\.(?:max|min)num|complex\.mul")
-# Of one result only, by IEEE 754 or because it is an integer. Not so math.fma, which is expanded to
-# a product and a sum.
-_EXACT = {
-    "math": frozenset(
-        {
-            *("absf", "copysign", "sqrt", "ceil", "floor", "trunc", "round", "roundeven"),
-            *("isfinite", "isinf", "isnan", "isnormal"),
-        }
-    ),
-    "complex": frozenset(
-        {
-            *("add", "sub", "mul", "neg", "conj", "eq", "neq", "create", "re", "im", "constant"),
-            "bitcast",
-        }
-    ),
-}
+_EXACT_COMPLEX = frozenset(
+    f"complex.{name}"
+    for name in (
+        *("add", "sub", "mul", "neg", "conj", "eq", "neq", "create", "re", "im", "constant"),
+        "bitcast",
+    )
+)
+# Of those that are no scalar operations of the interpreter.
 _LLVM_APPROXIMATED = re.compile(
-    r"llvm\.intr\.(?:fma|fmuladd|exp\w*|log\w*|pow|powi|a?sinh?|a?cosh?|a?tanh?|atan2|sincos"
-    r"|vector\.reduce\.f(?:add|mul)|matrix\.multiply)"
+    r"llvm\.intr\.(?:fmuladd|exp10|powi|sincos|vector\.reduce\.f(?:add|mul)|matrix\.multiply)"
 )
 _VECTOR_REDUCTIONS = re.compile(r"vector\.(?:reduction|multi_reduction|contract|outerproduct|scan)")
 # What is in the bodies of reductions whose order says nothing. A maximum by a comparison is not:
@@ -103,7 +95,7 @@ def _strictness(function: Function) -> Strictness:
     operations = list(walk(function.operation))
     is_parallel = any(each.name in PARALLEL_LOOPS for each in operations)
     for operation in operations:
-        is_open = _is_open(operation) or (is_parallel and _is_open_atomic(operation))
+        is_open = has_open_results(operation) or (is_parallel and _is_open_atomic(operation))
         bits = bits and not is_open
         zeros = zeros and not is_open and not _has_open_zeros(operation)
         sharing = sharing and operation.name != "bufferization.clone"
@@ -178,7 +170,7 @@ def _bits(type: Type) -> int:
     return type.width if isinstance(type, IntegerType) else 0
 
 
-def _is_open(operation: Operation) -> bool:
+def has_open_results(operation: Operation) -> bool:
     """Whether the order of an operation's sums is open, or it is approximated."""
     if fast_math(operation.attributes):
         return True
@@ -187,12 +179,13 @@ def _is_open(operation: Operation) -> bool:
         return not _is_orderless(operation)
     if not _has_floats(operation):
         return False
-    dialect, _, short = name.partition(".")
-    if dialect in _EXACT:
-        return short not in _EXACT[dialect]
-    if dialect == "linalg":
+    if name in BY_NAME:
+        return not BY_NAME[name].is_exact
+    if name.startswith(("complex.", "math.")):
+        return name not in _EXACT_COMPLEX
+    if name.startswith("linalg."):
         return _is_open_linalg(operation)
-    if dialect == "llvm":
+    if name.startswith("llvm."):
         return bool(_LLVM_APPROXIMATED.fullmatch(name))
     if name == "affine.parallel":
         return not _ORDERLESS_KINDS.issuperset(_kinds(operation, "reductions"))

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from actiondbg.validation.affine import AffineMap, Expression, IntegerSet
 from actiondbg.validation.dialects.control import counted, nested
+from actiondbg.validation.dialects.elements import applied, both, chosen, compared, index
 from actiondbg.validation.dialects.indices import mixed, numbers
 from actiondbg.validation.dialects.memory import place, read, write
 from actiondbg.validation.dialects.races import iterations
 from actiondbg.validation.dialects.reductions import OPERATIONS, identity, reduced
-from actiondbg.validation.dialects.scalars import applied, both, chosen, compared, index
 from actiondbg.validation.domain import NotInterpreted, Scalar, UndefinedBehaviour
 from actiondbg.validation.machine import Machine, MemRef, Results, RuntimeValue, handles
 from actiondbg.validation.program import Attribute, Dense, OpaqueAttribute, Operation

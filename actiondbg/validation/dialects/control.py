@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import cast
 
+from actiondbg.validation.dialects.elements import applied, compared, plain_element, poison_of
 from actiondbg.validation.dialects.indices import mixed, numbers, slice_positions
 from actiondbg.validation.dialects.memory import places, read
 from actiondbg.validation.dialects.races import iterations
-from actiondbg.validation.dialects.scalars import applied, compared, plain_element, poison_of
 from actiondbg.validation.dialects.tensor import inserted_slice
 from actiondbg.validation.domain import NotInterpreted, OpenRace, Scalar, UndefinedBehaviour
 from actiondbg.validation.machine import (

@@ -9,6 +9,7 @@ from math import prod
 from typing import cast
 
 from actiondbg.validation.affine import AffineMap
+from actiondbg.validation.dialects.elements import applied, index, plain_element, poison
 from actiondbg.validation.dialects.indices import (
     element_position,
     flat,
@@ -16,7 +17,6 @@ from actiondbg.validation.dialects.indices import (
     kept_dimensions,
     numbers,
 )
-from actiondbg.validation.dialects.scalars import applied, index, plain_element, poison
 from actiondbg.validation.domain import NotInterpreted, Scalar, UndefinedBehaviour
 from actiondbg.validation.machine import (
     Buffer,

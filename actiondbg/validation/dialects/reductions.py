@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
+from actiondbg.validation.dialects.elements import applied
 from actiondbg.validation.dialects.memory import place, read, write
 from actiondbg.validation.dialects.races import atomic
-from actiondbg.validation.dialects.scalars import applied
 from actiondbg.validation.domain import NotInterpreted, Scalar
 from actiondbg.validation.machine import Machine, MemRef, Results, handles
 from actiondbg.validation.program import Operation

@@ -8,6 +8,13 @@ from itertools import product
 from math import prod
 
 from actiondbg.validation.affine import AffineMap
+from actiondbg.validation.dialects.elements import (
+    chosen,
+    chosen_elements,
+    index,
+    poison,
+    scalar_element,
+)
 from actiondbg.validation.dialects.indices import (
     element_position,
     flat,
@@ -17,13 +24,6 @@ from actiondbg.validation.dialects.indices import (
     slice_positions,
 )
 from actiondbg.validation.dialects.memory import read, view, write_items
-from actiondbg.validation.dialects.scalars import (
-    chosen,
-    chosen_elements,
-    index,
-    poison,
-    scalar_element,
-)
 from actiondbg.validation.domain import NotInterpreted, OpenRace, Scalar, UndefinedBehaviour
 from actiondbg.validation.machine import (
     Elements,

@@ -10,9 +10,7 @@ from itertools import product
 from math import gcd, nan, prod
 
 from actiondbg.validation.affine import AffineMap
-from actiondbg.validation.dialects.indices import DYNAMIC, flat, numbers
-from actiondbg.validation.dialects.reductions import identity
-from actiondbg.validation.dialects.scalars import (
+from actiondbg.validation.dialects.elements import (
     applied,
     both,
     chosen,
@@ -23,6 +21,8 @@ from actiondbg.validation.dialects.scalars import (
     poison,
     scalar_element,
 )
+from actiondbg.validation.dialects.indices import DYNAMIC, flat, numbers
+from actiondbg.validation.dialects.reductions import identity
 from actiondbg.validation.domain import NotInterpreted, Scalar, reduction_kind
 from actiondbg.validation.machine import (
     Elements,

@@ -8,10 +8,7 @@ from math import prod
 
 from actiondbg.validation.affine import AffineMap, Expression
 from actiondbg.validation.dialects.affine import indices
-from actiondbg.validation.dialects.indices import flat
-from actiondbg.validation.dialects.memory import item as item_of
-from actiondbg.validation.dialects.memory import read_items, view, write_items
-from actiondbg.validation.dialects.scalars import (
+from actiondbg.validation.dialects.elements import (
     applied,
     bounded,
     chosen,
@@ -20,6 +17,9 @@ from actiondbg.validation.dialects.scalars import (
     plain_element,
     poison,
 )
+from actiondbg.validation.dialects.indices import flat
+from actiondbg.validation.dialects.memory import item as item_of
+from actiondbg.validation.dialects.memory import read_items, view, write_items
 from actiondbg.validation.dialects.vector import made, maskable, vector_shape
 from actiondbg.validation.domain import NotInterpreted, OpenOrder, Scalar, UndefinedBehaviour
 from actiondbg.validation.machine import (

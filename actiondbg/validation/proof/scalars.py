@@ -16,6 +16,7 @@ from actiondbg.validation.proof.operation_on_terms import (
     width_of,
 )
 from actiondbg.validation.proof.terms import Term, Terms
+from actiondbg.validation.scalar_operations import BY_NAME
 from actiondbg.validation.types import FloatType, IntegerType
 
 
@@ -315,10 +316,10 @@ INTEGERS: dict[str, Callable[..., Computed]] = {
     "index_castui": _resized(is_signed=False),
     "trunci": _truncated,
     "cmpi": _compared_integers,
-    **_all("absi llvm.intr.abs", _absolute),
+    "absi": _absolute,
     "ctpop": _set_bits,
-    **_all("ctlz llvm.intr.ctlz", _zeros(are_leading=True)),
-    **_all("cttz llvm.intr.cttz", _zeros(are_leading=False)),
+    "ctlz": _zeros(are_leading=True),
+    "cttz": _zeros(are_leading=False),
     "ipowi": _power,
 }
 
@@ -334,12 +335,6 @@ _LOOSE = frozenset({"reassoc", "arcp", "contract", "afn"})
 _UNKNOWN_BITS = "bits of"
 _FLAGS = frozenset({"fastmath", "fastmathFlags"})
 _F32 = FloatType("f32")
-_WIDENED = frozenset(
-    {
-        *("addf", "subf", "mulf", "divf", "sqrt", "cmpf", "fptosi", "fptoui"),
-        *("maximumf", "minimumf", "maxnumf", "minnumf", "isnan", "isinf", "isfinite"),
-    }
-)
 _COMMUTATIVE = frozenset({"addf", "mulf", "maxnumf", "minnumf"})
 
 FloatFunction = Callable[..., tuple[Term, ...]]
@@ -353,17 +348,22 @@ def float_operation(operation: OperationOnTerms, operands: Sequence[Term]) -> Co
     """
     flags = fast_math(operation.attributes) if operation.attributes else frozenset[str]()
     function = FLOATS.get(operation.name)
-    is_known = function is not None or operation.name in _CONVERSIONS
-    if not is_known and not operation.full_name.startswith("math."):
+    is_known = function is not None or operation.name in CONVERSIONS
+    declared = BY_NAME.get(operation.full_name)
+    is_function = operation.full_name.startswith("math.") or (
+        declared is not None and not declared.is_exact
+    )
+    if not is_known and not is_function:
         raise NotInterpreted(f"proof with {operation.full_name}")
     types = (*operation.types, *operation.results)
     if any(map(is_opaque, types)):
         floats = {str(each) for each in types if isinstance(each, FloatType)}
-        if operation.name in _WIDENED and "ninf" not in flags and floats == {"bf16"}:
+        is_widened = declared is not None and declared.is_widened
+        if is_widened and "ninf" not in flags and floats == {"bf16"}:
             return _widened(operation, operands)
         return _on_bits(operation, operands, flags)
-    if operation.name in _CONVERSIONS:
-        return _CONVERSIONS[operation.name](operation, operands[0])
+    if operation.name in CONVERSIONS:
+        return CONVERSIONS[operation.name](operation, operands[0])
     results = function(operation, *operands) if function else _unknown(operation, operands)
     return _with_flags(operation, operands, results, flags)
 
@@ -625,6 +625,14 @@ def _ordered(terms: Terms, kind: str, left: Term, right: Term) -> Term:
     return terms.fp_op("fp.lt" if kind[1] == "t" else "fp.leq", left, right)
 
 
+def _sine_and_cosine(operation: OperationOnTerms, value: Term) -> tuple[Term, ...]:
+    """Return what ``math.sin`` and ``math.cos`` return."""
+    parts = [
+        replace(operation, name=name, results=operation.results[:1]) for name in ("sin", "cos")
+    ]
+    return tuple(_unknown(part, [value])[0] for part in parts)
+
+
 # --- conversions ---
 
 
@@ -688,7 +696,7 @@ def _is_finite(operation: OperationOnTerms, value: Term) -> tuple[Term, ...]:
 
 
 # Their results may be poison, though no flag says so.
-_CONVERSIONS: dict[str, Callable[[OperationOnTerms, Term], Computed]] = {
+CONVERSIONS: dict[str, Callable[[OperationOnTerms, Term], Computed]] = {
     **dict.fromkeys(("fptosi", "fptoui"), _to_integer),
     **dict.fromkeys(("sitofp", "uitofp"), _from_integer),
 }
@@ -719,4 +727,5 @@ FLOATS: dict[str, FloatFunction] = {
     "isinf": _class("fp.isInfinite"),
     "isnormal": _class("fp.isNormal"),
     "isfinite": _is_finite,
+    "sincos": _sine_and_cosine,
 }

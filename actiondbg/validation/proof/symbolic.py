@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from actiondbg.validation.domain import NotInterpreted, Scalar, fast_math, short_name
+from actiondbg.validation.domain import NotInterpreted, Scalar, fast_math
 from actiondbg.validation.floats import bits_of as bits_of_number
 from actiondbg.validation.program import Attribute
 from actiondbg.validation.proof.operation_on_terms import (
@@ -18,6 +18,7 @@ from actiondbg.validation.proof.operation_on_terms import (
 )
 from actiondbg.validation.proof.scalars import INTEGERS, float_operation
 from actiondbg.validation.proof.terms import Term
+from actiondbg.validation.scalar_operations import BY_NAME
 from actiondbg.validation.types import FloatType, IntegerType, Type
 
 _MOST_VALUES = 6  # of a size, or of a loop's bound, whose value is not known
@@ -61,7 +62,8 @@ class Symbolic(Surroundings):
         self._applied += 1
         if self._applied % _CHECKED == 0:
             self._explorer.check_time()
-        short = short_name(name)
+        declared = BY_NAME.get(name)
+        short = name if declared is None else declared.name
         values: Sequence[ScalarTerm] = operands
         if short == "select":
             if fast_math(attributes):

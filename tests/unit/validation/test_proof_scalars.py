@@ -12,19 +12,27 @@ import pytest
 
 from actiondbg.validation.concrete import Concrete
 from actiondbg.validation.domain import POISON, UndefinedBehaviour
-from actiondbg.validation.program import OpaqueAttribute
 from actiondbg.validation.proof.exploration import Explorer, ProofLimits
 from actiondbg.validation.proof.operation_on_terms import ScalarTerm
 from actiondbg.validation.proof.solver import Solver
 from actiondbg.validation.proof.symbolic import Symbolic
 from actiondbg.validation.proof.terms import Term, Terms
 from actiondbg.validation.types import BOOL, INDEX, FloatType, IntegerType
+from tests.scalar_cases import (
+    BF16,
+    F16,
+    F32,
+    F64,
+    Scalar,
+    any_number,
+    fast,
+    flags,
+    special,
+)
 
 pytest.importorskip("bitwuzla")
 
-Scalar = IntegerType | FloatType
 UNDEFINED = "undefined"
-F16, F32, F64, BF16 = (FloatType(name) for name in ("f16", "f32", "f64", "bf16"))
 
 
 class Operation:
@@ -125,39 +133,6 @@ def some(types: Sequence[Scalar], count: int = 60) -> list[tuple[Any, ...]]:
     rows = [tuple(chosen.choice(special(type)) for type in types) for _ in range(count)]
     rows += [tuple(any_number(chosen, type) for type in types) for _ in range(count)]
     return rows
-
-
-def special(type: Scalar) -> list[Any]:
-    if isinstance(type, IntegerType):
-        width = type.width
-        top = 1 << (width - 1)
-        numbers = [0, 1, 2, 3, width - 1, width, top - 1, top, top + 1, 2 * top - 1]
-        return [number % (2 * top) for number in numbers]
-    largest, least = RANGES[type.name]
-    numbers = [0.0, 0.5, 1.0, 1.5, 2.5, 3.0, 100.5, math.inf, largest, least, 127.0, 128.0]
-    return [*numbers, *(-each for each in numbers), math.nan]
-
-
-RANGES = {
-    "f16": (65504.0, 2.0**-24),
-    "bf16": (2.0**127 * 1.9921875, 2.0**-133),
-    "f32": (2.0**128 - 2.0**104, 2.0**-149),
-    "f64": (1.7976931348623157e308, 5e-324),
-}
-
-
-def any_number(chosen: random.Random, type: Scalar) -> Any:
-    if isinstance(type, IntegerType):
-        return chosen.getrandbits(type.width)
-    return Concrete().constant(chosen.uniform(-2, 2) * 2.0 ** chosen.randrange(-12, 13), type)
-
-
-def flags(*names: str) -> dict[str, Any]:
-    return {"overflowFlags": OpaqueAttribute(f"#arith.overflow<{', '.join(names)}>")}
-
-
-def fast(*names: str) -> dict[str, Any]:
-    return {"fastmath": OpaqueAttribute(f"#arith.fastmath<{','.join(names)}>")}
 
 
 BINARY = [

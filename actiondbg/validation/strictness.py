@@ -38,7 +38,7 @@ _EXACT_COMPLEX = frozenset(
         "bitcast",
     )
 )
-# Of those that are no scalar operations of the interpreter.
+# Approximated operations that the interpreter does not compute as scalar operations.
 _LLVM_APPROXIMATED = re.compile(
     r"llvm\.intr\.(?:fmuladd|exp10|powi|sincos|vector\.reduce\.f(?:add|mul)|matrix\.multiply)"
 )

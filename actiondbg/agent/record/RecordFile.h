@@ -53,7 +53,7 @@ public:
   static void dropTornChunk();
   /// Stops writing, and calls `stopped`, once a file of this path exists.
   static void stopAt(std::string path, void (*stopped)());
-  /// Writes a chunk: a part, then sections; without those that are empty.
+  /// Writes a chunk: a part, then sections. Empty sections are left out.
   /// Allocates nothing and is async-signal-safe.
   static void write(ChunkHeader header, const Part &first,
                     ArrayRef<Section *> others = {});

@@ -206,8 +206,8 @@ public:
 /// Codes 0, -1, 1, -2, ... as 0, 1, 2, 3, ...
 constexpr int64_t zigzag(int64_t value) { return value << 1 ^ value >> 63; }
 
-/// Items of numbers: each is LEB128-encoded, those that are `near` as the
-/// zigzag-coded difference to that of the item before.
+/// Items of LEB128-encoded numbers. A number in `near` is encoded as its
+/// difference to the number of the item before, zigzag-coded.
 template <typename Item> class Packed final : public Section {
 public:
   using Section::Section;

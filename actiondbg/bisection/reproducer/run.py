@@ -494,7 +494,7 @@ def find_in_schedule(
 
 
 def _free_prefix(folder: Path) -> str:
-    """Return what the names of modules begin with, and that of no copy of a user's file."""
+    """Return a prefix for the names of modules, with which no copy of a user's file begins."""
     prefix = "schedule"
     while any(folder.glob(f"{prefix}-*")):
         prefix = f"cut-{prefix}"

@@ -144,7 +144,7 @@ def _compare(oracle: Execute, copies: CopiedFiles) -> ShellJudge:
 def _source(oracle: Execute, copies: CopiedFiles) -> str:
     if oracle.input is None and copies.source is not None:
         return shlex.quote(copies.source)
-    source = oracle.input or copies.input  # that of a program is not copied for its command
+    source = oracle.input or copies.input  # a program reads it in its own place
     assert source is not None  # without an input the oracle has refused the bisection
     return shlex.quote(copies.add(copies.base / source))
 

@@ -146,7 +146,7 @@ enum class LinkKind : uint8_t {
 
 /// The memory that holds the items of a section.
 struct Part {
-  SectionKind kind = {};
+  SectionKind kind = SectionKind::Header;
   /// Size of an item in bytes; 0 if it varies.
   uint16_t size = 0;
   uint32_t count = 0;

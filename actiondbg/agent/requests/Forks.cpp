@@ -40,7 +40,7 @@ static ForkSettings parseSettings(Fields &fields) {
 }
 
 /// fork: forks the tool; the fork connects on its own.
-static Answer forkTool(Engine &engine, ForkSettings settings) {
+static Answer forkTool(Engine &engine, const ForkSettings &settings) {
   if (std::optional<std::string> why = engine.turns.whyNoFork())
     return RequestError(NoAnswer, "the tool cannot be forked: " + *why);
   pid_t pid = engine.fork(settings);

@@ -333,7 +333,8 @@ size_t malloc_usable_size(void *memory) {
 }
 
 /// For what is of a thread, such as a table: the C library allocates a note.
-int __cxa_thread_atexit(void (*end)(void *), void *object, void *library) {
+int __cxa_thread_atexit(void (*end)(void *), void *object,
+                        void *library) noexcept {
   AgentHeap agentHeap;
   return __cxa_thread_atexit_impl(end, object, library);
 }

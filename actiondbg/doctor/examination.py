@@ -38,7 +38,7 @@ class Examined(msgspec.Struct):
     program: Path  # what was started
     object: Path | None = None  # the file that holds its MLIR, or None
     build: str | None = None  # the build id of that file, or None
-    llvm: str | None = None  # its LLVM version, or None if it is unknown
+    llvm: str | None = None  # the version of its LLVM, or None if it is unknown
     compilers: list[str] = []  # of its parts, as they name themselves
     symbols: str | None = None  # where it has the names of MLIR's functions, or None
     capabilities: list[str] | None = None  # of the agent in this tool, or None without a trial
@@ -77,6 +77,8 @@ def examine(
         _describe(found, subject.library or holder)
         return found
     _describe(found, subject.library or tool.libmlir)
+    # The version may be in another object, as in a build with a library for each folder.
+    found.llvm = found.llvm or tool.llvm()
     if seconds is not None:
         _add_trial(found, subject, seconds, off)
     return found

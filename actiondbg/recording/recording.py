@@ -141,7 +141,11 @@ class Recording:
 
     @cached_property
     def stages(self) -> list[RecordedStage]:
-        """The IR at the ends of the run: with ``record --lineage``, else nothing."""
+        """The IR at the ends of the run.
+
+        The input and the output with ``record --lineage``; the output alone with ``--ir output``
+        or ``--ir function``; else nothing.
+        """
         return self._stages.stages()
 
     def needs_tool(self, what: str) -> NotRecorded:

@@ -37,7 +37,7 @@ from actiondbg.support.counts import check_count, counted
 class CheckpointList:
     """The checkpoints of the run.
 
-    Every method raises NotStopped when the tool runs or was not started.
+    ``add``, ``delete`` and ``restore`` raise NotStopped when the tool runs or was not started.
     """
 
     def __init__(

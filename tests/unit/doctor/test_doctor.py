@@ -18,7 +18,7 @@ from actiondbg.doctor.subject import ExaminedSubject, installed_subjects, subjec
 from actiondbg.errors import LaunchError
 from actiondbg.protocol.capabilities import CAPABILITIES
 from actiondbg.tool.identification import build_id_of
-from tests.unit.toolchain.test_identification import MAIN, MLIR, TEXTS
+from tests.unit.toolchain.test_identification import MAIN, MLIR, TEXTS, tool_of_many_libraries
 from tests.unit.toolchain.test_toolchain import compile_c, write
 
 
@@ -40,6 +40,12 @@ def test_a_tool_without_a_trial(foo_opt: Path) -> None:
     assert found.build is not None and found.compilers
     assert found.capabilities is None
     assert "it can be debugged, as far as its file tells" in examined_text(found)
+
+
+def test_the_version_is_in_another_object(tmp_path: Path) -> None:
+    found = examine(subject_of(tool_of_many_libraries(tmp_path)))
+    assert found.object is not None and found.object.name == "libMLIRIR.so.23.0"
+    assert found.llvm == "23.0.0git"
 
 
 def test_a_stripped_tool(foo_opt: Path) -> None:

@@ -538,13 +538,15 @@ class RunAround(Request[Empty]):
 class Census(Message):
     """The number of operations of each name, and the number of patterns applied so far.
 
-    ``rules`` has the number of actions that each skip rule matched, and ``benefits`` whether each
-    changed benefit found a pattern.
+    ``rules`` has the number of skipped actions that each skip rule matched, ``skipped`` how many of
+    these are skipped by no ordinal and no earlier rule, and ``benefits`` whether each changed
+    benefit found a pattern.
     """
 
     operations: dict[str, int]
     applied: int
     rules: list[int]
+    skipped: list[int]
     benefits: list[bool]
 
 

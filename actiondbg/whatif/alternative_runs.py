@@ -107,7 +107,7 @@ class AlternativeRuns:
                 out.write_bytes(out.read_bytes()[copied:])
         fork.close()
         if actions is not None and census is not None:
-            actions -= sum(_uses(alternative.changes, census))
+            actions -= sum(_own(alternative.changes, census.skipped))
             actions -= 0 if driver is None else driver.left_out
         return RunEnd(stop, caught, census, actions, taken, output, ir, errors)
 
@@ -144,9 +144,9 @@ class AlternativeRuns:
             ) from error
 
 
-def _uses(changes: Sequence[Change], census: protocol.Census) -> list[int]:
-    """Return how many actions each rule of the changes matched: their rules are the last."""
-    return census.rules[len(census.rules) - len(_ruled(changes)) :]
+def _own(changes: Sequence[Change], numbers: list[int]) -> list[int]:
+    """Return of the numbers of all skip rules those of the changes, whose rules are the last."""
+    return numbers[len(numbers) - len(_ruled(changes)) :]
 
 
 def check_pipelines(start: ForkedTool, alternatives: Sequence[Alternative]) -> None:
@@ -200,7 +200,7 @@ def unmatched(changes: Sequence[Change], census: protocol.Census | None) -> list
         return []
     ruled = _ruled(changes)
     beneficial = [one for one in changes if _benefit(one)]
-    used = [one for one, count in zip(ruled, _uses(changes, census), strict=False) if count]
+    used = [one for one, count in zip(ruled, _own(changes, census.rules), strict=False) if count]
     unused = [one for one in ruled if one not in used]  # the first of two equal ones is used
     return unused + [
         one for one, found in zip(beneficial, census.benefits, strict=False) if not found

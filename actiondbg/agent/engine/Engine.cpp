@@ -114,6 +114,8 @@ bool Engine::begin(Frame &frame) {
     frame.conversion = parent->isConversion() ? parent : parent->conversion;
   if (LLVM_UNLIKELY(isAlert || skips.plan)) {
     before(frame);
+    if (LLVM_UNLIKELY(frame.skipped))
+      skips.count(frame);
     isAlert = mayStop(); // a stop may have changed it
   } else {
     innermost = &frame;

@@ -307,18 +307,21 @@ bool Skips::setRules(StringRef json) {
 }
 
 bool Skips::wants(const Frame &frame) {
-  uint64_t ordinal = frame.ordinal;
-  if (std::ranges::binary_search(wanted, ordinal))
+  if (std::ranges::binary_search(wanted, frame.ordinal))
     return true;
-  if (rules.empty() || std::ranges::binary_search(exempt, ordinal))
-    return false;
+  return !std::ranges::binary_search(exempt, frame.ordinal) &&
+         std::ranges::any_of(rules, [&](SkipRule &rule) {
+           return rule.matches(frame);
+         });
+}
+
+void Skips::count(const Frame &frame) {
+  bool isFirst = !std::ranges::binary_search(wanted, frame.ordinal);
   for (SkipRule &rule : rules)
-    if (rule.first <= ordinal && ordinal <= rule.last &&
-        rule.spec.matches(frame)) {
-      ++rule.uses;
-      return true;
+    if (rule.matches(frame)) {
+      ++rule.matched;
+      rule.skipped += std::exchange(isFirst, false);
     }
-  return false;
 }
 
 //===----------------------------------------------------------------------===//

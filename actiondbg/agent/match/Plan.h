@@ -94,9 +94,14 @@ private:
 struct SkipRule {
   Spec spec;
   uint64_t first = 1, last = UINT64_MAX;
-  /// How many actions it matched in this process.
-  uint64_t uses = 0;
+  /// How many skipped actions it matched in this process, and how many of them
+  /// were not wanted by their ordinal or by an earlier rule.
+  uint64_t matched = 0, skipped = 0;
   static SkipRule parse(Fields &fields);
+  bool matches(const Frame &frame) {
+    return first <= frame.ordinal && frame.ordinal <= last &&
+           spec.matches(frame);
+  }
 };
 
 /// The actions to skip, by ordinal, by standing rules and by the plan of a
@@ -107,13 +112,15 @@ public:
   std::unique_ptr<Plan> plan;
 
   /// `ordinals` and `applied` are sorted; rules do not skip the latter. As many
-  /// rules as before continue the counts of their uses.
+  /// rules as before continue their counts.
   void set(std::vector<uint64_t> ordinals, std::vector<SkipRule> standing,
            std::vector<uint64_t> applied) {
     wanted = std::move(ordinals);
     for (size_t at = 0; rules.size() == standing.size() && at < rules.size();
-         ++at)
-      standing[at].uses = rules[at].uses;
+         ++at) {
+      standing[at].matched = rules[at].matched;
+      standing[at].skipped = rules[at].skipped;
+    }
     rules = std::move(standing);
     exempt = std::move(applied);
   }
@@ -124,6 +131,8 @@ public:
   bool isSet() const { return !wanted.empty() || !rules.empty(); }
   /// Whether an action is skipped other than by the plan.
   bool wants(const Frame &frame);
+  /// Counts an action that is skipped with the rules that match it.
+  void count(const Frame &frame);
   /// Whether to skip an action. Call it once for each.
   bool decide(Frame &frame) {
     bool isWanted = LLVM_UNLIKELY(isSet()) && wants(frame);

@@ -187,7 +187,9 @@ ADBG_REQUEST("pass/around", runAround, fields.texts("before"),
 
 static Object census(const Engine &engine, const TextMap<int64_t> &operations) {
   Array rules(engine.skips.standing(),
-              [](const SkipRule &rule) { return rule.uses; });
+              [](const SkipRule &rule) { return rule.matched; });
+  Array skipped(engine.skips.standing(),
+                [](const SkipRule &rule) { return rule.skipped; });
   Array benefits;
   if (engine.alternative)
     benefits = Array(engine.alternative->benefits,
@@ -198,6 +200,7 @@ static Object census(const Engine &engine, const TextMap<int64_t> &operations) {
   return Object{{"operations", std::move(counts)},
                 {"applied", int64_t(engine.applied)},
                 {"rules", std::move(rules)},
+                {"skipped", std::move(skipped)},
                 {"benefits", std::move(benefits)}};
 }
 

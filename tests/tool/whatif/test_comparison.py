@@ -121,6 +121,21 @@ def test_skips_of_the_timeline_hold_in_each_run(launch: Launch) -> None:
         assert all(row.operations and row.operations["arith.addi"] == 3 for row in some(found.rows))
 
 
+def test_a_change_is_found_where_an_earlier_rule_skips_the_same(launch: Launch) -> None:
+    session = launch("--canonicalize")
+    session.breakpoints.add(MERGE)
+    session.run()
+    twice = f"{MERGE} off and {MERGE} off"
+    with whatif.compare(session, f"{MERGE} off; {twice}") as found:
+        assert [row.unmatched for row in found.rows] == [[], [], []]
+        assert found.rows[2].actions == found.rows[1].actions
+    session.skips.rules.add(MERGE)
+    with whatif.compare(session, f"{MERGE} off") as found:
+        as_it_is, off = found.rows
+        assert off.unmatched == []
+        assert off.actions == as_it_is.actions
+
+
 # --- patterns ------------------------------------------------------------------------
 
 

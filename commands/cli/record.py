@@ -29,10 +29,10 @@ from actiondbg.support.output_file import writing
 from actiondbg.support.recording_file import is_recording
 
 if TYPE_CHECKING:
+    from actiondbg.commands.render.terminal.progress import ProgressLine
     from actiondbg.recording.log.tally import Tally
 
 _SECONDS = 0.2  # between two updates of the progress
-_CLEAR = "\r\x1b[K"
 _EPILOG = """\
 examples:
   actiondbg record -- mlir-opt in.mlir --canonicalize
@@ -96,12 +96,13 @@ def run(parser: LineParser[RecordOptions], argv: list[str]) -> int:
         ) as running,
     ):
         # Imported here, while the tool runs.
+        from actiondbg.commands.render.terminal.progress import ProgressLine
         from actiondbg.recording.log.tally import Tally
 
         tally = Tally(running.path or output)
-        # The progress must not mix with output of the tool on the same terminal.
-        shows_progress = sys.stderr.isatty() and not sys.stdout.isatty()
-        done = _follow(running, tally) if shows_progress else running.wait()
+        # The line must not mix with output of the tool on the same terminal.
+        progress = ProgressLine(sys.stderr, enabled=not (options.quiet or sys.stdout.isatty()))
+        done = _follow(running, tally, progress) if progress.shows else running.wait()
     status = print_ending(done, kept=output)
     for sentence in _report(done, output, tally, replaces, options.quiet):
         print_notice(sentence)
@@ -133,16 +134,16 @@ def _output(options: RecordOptions, tool: Sequence[str]) -> Generator[Path]:
 # --- progress ---------------------------------------------------------------------
 
 
-def _follow(running: RecordingProcess, tally: Tally) -> RecordedRun:
-    shown = False
-    while (done := running.poll(_SECONDS)) is None:
-        tally.update()
-        # The next line overwrites this one.
-        print(f"{_CLEAR}{_amount(tally)}", end="\r", file=sys.stderr, flush=True)
-        shown = True
-    if shown:
-        print(_CLEAR, end="", file=sys.stderr, flush=True)
-    return done
+def _follow(running: RecordingProcess, tally: Tally, progress: ProgressLine) -> RecordedRun:
+    with progress.shown(_amount(tally)):
+        while True:
+            try:
+                while (done := running.poll(_SECONDS)) is None:
+                    tally.update()
+                    progress.change(_amount(tally))
+                return done
+            except KeyboardInterrupt:  # beside `poll`
+                running.interrupt()
 
 
 # --- messages ---------------------------------------------------------------------

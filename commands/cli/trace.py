@@ -14,6 +14,7 @@ from actiondbg.commands.cli import line_parser, recorded_tool
 from actiondbg.commands.cli.line_parser import SUFFIX, LineParser, subcommand
 from actiondbg.commands.interpreter.options import Options, option
 from actiondbg.commands.render.terminal.output import print_notice
+from actiondbg.commands.render.terminal.progress import ProgressLine
 from actiondbg.recording.errors import need_packages
 from actiondbg.recording.overwrite_protection import check_overwritten
 from actiondbg.recording.trace.options import (
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from actiondbg.recording.trace.writer import Progress, Written
 
 _UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
-_CLEAR = "\r\x1b[K"
 _OPEN_WITH: dict[Format, str] = {
     "chrome": "open it in https://ui.perfetto.dev or chrome://tracing",
     "perfetto": "open it in https://ui.perfetto.dev",
@@ -108,7 +108,7 @@ def _trace_recording(
 ) -> int:
     from actiondbg.recording.trace.writer import write_trace
 
-    with _progress() as progress, writing(options.output):
+    with _progress(options.quiet) as progress, writing(options.output):
         written = write_trace(
             words[0],
             options.output,
@@ -165,16 +165,8 @@ def _report(written: Written, options: TraceOptions, kind: Format) -> None:
 
 
 @contextlib.contextmanager
-def _progress() -> Generator[Progress | None]:
-    """Yield a progress display, or None without a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-
-    def show(done: int, total: int) -> None:
-        print(f"{_CLEAR}Tracing: {100 * done // total}%", end="", file=sys.stderr, flush=True)
-
-    try:
-        yield show
-    finally:
-        print(_CLEAR, end="", file=sys.stderr, flush=True)
+def _progress(quiet: bool) -> Generator[Progress]:
+    """Yield a function that shows the progress on a terminal."""
+    line = ProgressLine(sys.stderr, enabled=not quiet)
+    with line.shown("tracing ..."):
+        yield lambda done, total: line.change(f"tracing {100 * done // total}%")

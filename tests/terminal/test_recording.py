@@ -20,15 +20,17 @@ def long_input(count: int = 20_000) -> str:
     return "long.mlir"
 
 
+def recorded(mlir_opt: str, options: str, count: int) -> pexpect.spawn[str]:
+    """Start a recording whose output is not on the terminal."""
+    tool = f"{mlir_opt} {long_input(count)} --canonicalize --cse"
+    words = f"{COMMAND} record -o run.adbrec {options} -- {tool} > out"
+    return pexpect.spawn("sh", ["-c", words], encoding="utf-8", timeout=60)
+
+
 def test_a_count_grows_on_a_terminal(mlir_opt: str, folds: str) -> None:
-    words = (
-        f"{COMMAND} record -o run.adbrec -- {mlir_opt} {long_input(40_000)} --canonicalize --cse"
-    )
-    process: pexpect.spawn[str] = pexpect.spawn(
-        "sh", ["-c", f"{words} > out"], encoding="utf-8", timeout=60
-    )
+    process = recorded(mlir_opt, "", 40_000)
     counts: list[int] = []
-    while process.expect([r"([\d,]+) actions? \(.*?\)\r", r"in run.adbrec"]) == 0:
+    while process.expect([r"([\d,]+) actions? \(.*?\) \d+ s", r"in run.adbrec"]) == 0:
         assert isinstance(process.match, re.Match)
         counts.append(int(process.match.group(1).replace(",", "")))
     process.expect(pexpect.EOF)
@@ -36,3 +38,11 @@ def test_a_count_grows_on_a_terminal(mlir_opt: str, folds: str) -> None:
     assert process.exitstatus == 0
     assert counts == sorted(counts) and counts[-1] > counts[0]
     assert Path("out").stat().st_size > 1_000_000
+
+
+def test_a_quiet_recording_shows_no_count(mlir_opt: str, folds: str) -> None:
+    process = recorded(mlir_opt, "--quiet", 20_000)
+    process.expect(pexpect.EOF)
+    process.close()
+    assert process.exitstatus == 0
+    assert process.before == ""

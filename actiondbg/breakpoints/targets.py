@@ -1,8 +1,9 @@
 """What watches, catches and breakpoints look at: TARGET, EVENT and OUTCOME.
 
-TARGET of a watch: ``cursor``, ``@12`` (an operation's id), ``%3`` or ``%x#1`` (an SSA name at the
-stop): an operation; ``attribute NAME of`` one of these: its attribute; ``op:GLOB count``: the
-number of operations. EVENT of a catch: a kind of ``EVENTS``, perhaps with a glob.
+TARGET of a watch has a form of ``TARGETS``. ``cursor``, ``@12`` (an operation's id), ``%3`` or
+``%x#1`` (an SSA name at the stop): an operation; ``attribute NAME of`` one of these: its attribute;
+``op:GLOB count``: the number of operations. EVENT of a catch: a kind of ``EVENTS``, perhaps with a
+glob.
 
 OUTCOME of an action after which a breakpoint stops: one or more, separated by commas, any of which
 suffices: ``succeeded``, ``failed``, ``changed``, ``unchanged``, ``skipped``, and ``reason:GLOB``
@@ -14,7 +15,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
 from actiondbg.errors import UsageError
@@ -23,14 +23,17 @@ from actiondbg.protocol.types import ResultFilter
 from actiondbg.support.counts import joined
 from actiondbg.support.globs import check_glob
 
-_ATTRIBUTE = re.compile(r"""attribute\s+(?:"([^"]+)"|(\S+))\s+of\s+(\S+)""")
-_COUNT = re.compile(r"""op:\s*(?:"([^"]+)"|(\S+))\s+count""")
+# For help and completion: capitals stand for another word, and cursor for any operation.
+TARGETS = ("cursor", "@ID", "%SSA", "op:GLOB count", "attribute NAME of cursor")
+
+_NAME = r"""("[^"]+"|'[^']+'|\S+)"""
+_ATTRIBUTE = re.compile(rf"attribute\s+{_NAME}\s+of\s+(\S+)")
+_COUNT = re.compile(rf"op:\s*{_NAME}\s+count")
 _ID = re.compile(r"@([0-9]{1,18})")
 _VALUE = re.compile(r"%[\w$.-]+(?:#[0-9]+)?")
 
 
-@dataclass(frozen=True)
-class Target:
+class Target(NamedTuple):
     """A parsed TARGET, before its operation is resolved."""
 
     kind: Literal["operation", "count", "attribute"]  # the kind of the watch
@@ -39,27 +42,26 @@ class Target:
 
     def __str__(self) -> str:
         """Return the target as a user writes it."""
+        name = quoted(self.name or "")
         if self.kind == "count":
-            return f"op:{self.name} count"
+            return f"op:{name} count"
         operation = f"@{self.operation}" if isinstance(self.operation, int) else self.operation
-        return f"attribute {self.name} of {operation}" if self.name else f"{operation}"
+        return f"attribute {name} of {operation}" if self.kind == "attribute" else f"{operation}"
 
 
 def parse_target(text: str) -> Target:
     """Parse a TARGET; raises UsageError with the position of a syntax error."""
     stripped = text.strip()
     if match := _COUNT.fullmatch(stripped):
-        glob = match[1] or match[2]
+        glob = _bare(match[1])
         check_glob(glob, text, text.index(glob))
         return Target("count", name=glob)
     if match := _ATTRIBUTE.fullmatch(stripped):
-        return Target("attribute", parse_operation(match[3]), match[1] or match[2])
+        return Target("attribute", parse_operation(match[2]), _bare(match[1]))
     operation = _operation(stripped)
     if operation is None:
-        raise UsageError(
-            f"{stripped!r} cannot be watched: give cursor, an id such as @12, an SSA name such as "
-            "%3, attribute NAME of one of these, or op:GLOB count."
-        )
+        forms = f"{', '.join(TARGETS[:-1])} or {TARGETS[-1]}"
+        raise UsageError(f"{stripped!r} cannot be watched: give {forms}.")
     return Target("operation", operation)
 
 
@@ -109,17 +111,18 @@ def _operation(text: str) -> str | int | None:
 def watch_spec(watch: Watch) -> str:
     """Return the command that sets a watch again, in other runs too."""
     option = "--exact " if watch.exact else ""
-    if watch.kind == "count":
-        return f"watch {option}op:{quoted(watch.glob or '')} count"
-    if watch.kind == "attribute":
-        return f"watch {option}attribute {quoted(watch.attribute or '')} of @{watch.id}"
-    return f"watch {option}@{watch.id}"
+    return f"watch {option}{Target(watch.kind, watch.id, watch.glob or watch.attribute)}"
 
 
 def quoted(text: str) -> str:
     """Return a word as commands take it, in quotes if it needs them."""
     quote = "'" if '"' in text else '"'
     return text if re.fullmatch(r"[\w.*?:@-]+", text) else f"{quote}{text}{quote}"
+
+
+def _bare(text: str) -> str:
+    """Return a word without the quotes around it."""
+    return text[1:-1] if text[0] in "\"'" and len(text) > 2 and text[-1] == text[0] else text
 
 
 _PLAIN = re.compile(r"[\w.*?:@-]+( [\w.*?:@-]+)*")  # needs no quotes where words are split

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import re
+import string
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, get_args
 
 import msgspec
 
 from actiondbg.breakpoints.condition import FIELDS
+from actiondbg.breakpoints.targets import TARGETS
 from actiondbg.commands.interpreter.settings import SETTINGS
 from actiondbg.errors import ActiondbgError
 from actiondbg.ir.tokens import VALUE
@@ -164,15 +166,28 @@ def watched(typed: Typed) -> list[str]:
     if word.startswith("op:"):
         return matching([f"op:{name}" for name in _names(typed, "op")], word)
     before = [each for each in typed.before if not each.startswith("-")]
-    if not before and word.startswith("%"):
-        return matching(_values(typed), word)
-    if not before:
-        return matching(["cursor", "attribute", "op:"], word)
-    following = {"of": ["cursor"], "attribute": []}.get(before[-1])
-    if following is None:
-        following = ["of"] if before[0] == "attribute" and "of" not in before else ["if"]
-        following = ["count"] if before[-1].startswith("op:") else following
-    return matching(following, word)
+    forms = [[*form.split(), "if"] for form in TARGETS]
+    following = [
+        form[len(before)]
+        for form in forms
+        if len(before) < len(form) and all(map(_is_word_of_target, before, form))
+    ]
+    values = _values(typed) if "cursor" in following and word.startswith("%") else []
+    starts = [_literal(each) for each in following if _literal(each).strip("@%")]
+    return matching([*dict.fromkeys(starts), *values], word)
+
+
+def _literal(token: str) -> str:
+    """Return a token of a form of a target without the name of what stands there."""
+    return token.rstrip(string.ascii_uppercase)
+
+
+def _is_word_of_target(word: str, token: str) -> bool:
+    """Whether a word stands where a form of a target has a token."""
+    if token == "cursor":
+        return word == token or word[:1] in "@%"
+    start = _literal(token)
+    return word == token if start == token else word.startswith(start)
 
 
 def caught(typed: Typed) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, get_args
 
 from actiondbg.breakpoints.spec import location_spec, split_spec_and_condition
-from actiondbg.breakpoints.targets import EVENTS
+from actiondbg.breakpoints.targets import EVENTS, TARGETS
 from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.declaration import Topic
 from actiondbg.commands.interpreter.interpreter import run_display
@@ -236,11 +236,7 @@ def save_breakpoints(console: Console, options: SaveBreakpointsOptions) -> Text:
 
 
 class WatchOptions(Options):
-    text: str = rest(
-        "cursor | @ID | %SSA | op:GLOB count | attribute NAME of cursor [if EXPR]",
-        required=True,
-        complete=completers.watched,
-    )
+    text: str = rest(f"{' | '.join(TARGETS)} [if EXPR]", required=True, complete=completers.watched)
     exact: bool = flag(help="do not follow replacements of the operation")
 
 

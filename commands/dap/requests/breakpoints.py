@@ -164,7 +164,7 @@ def _resolved(client: Client, text: str) -> str:
         return str(target)
     word = parse_operation(str(target.operation)) if target.operation == "cursor" else None
     id = client.debuggee.session.cursor.operation_id(word or target.operation)
-    return f"attribute {target.name} of @{id}" if target.name else f"@{id}"
+    return str(target._replace(operation=id))
 
 
 class SetDataBreakpointsArguments(Arguments, frozen=True):

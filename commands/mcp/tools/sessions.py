@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta
 
-from actiondbg.breakpoints.targets import EVENTS
+from actiondbg.breakpoints.targets import EVENTS, TARGETS
 from actiondbg.commands.interpreter.options import NoOptions
 from actiondbg.commands.mcp.declaration import Arguments, InSession, NotNegative, Positive, tool
 from actiondbg.commands.mcp.desk import Desk
@@ -143,9 +143,8 @@ class BreakArguments(InSession, frozen=True, kw_only=True):
         str,
         Meta(
             description="for action a SPEC, such as pattern:Fold*, pass:cse, fold:arith.*, "
-            "op:scf.while or in.mlir:12, joined by 'and'; for watch an operation (@12, %x, "
-            "cursor), 'op:GLOB count' or 'attribute NAME of cursor'; for catch one of "
-            f"{', '.join(EVENTS)}, and a glob"
+            "op:scf.while or in.mlir:12, joined by 'and'; for watch one of "
+            f"{', '.join(TARGETS)}; for catch one of {', '.join(EVENTS)}, and a glob"
         ),
     ]
     kind: Annotated[

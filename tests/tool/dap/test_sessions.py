@@ -199,6 +199,19 @@ def test_variables_have_the_action_its_outcome_and_operands(
         client.evaluate("step", "watch")
 
 
+def test_a_data_breakpoint_watches_an_attribute_whose_name_has_a_blank(
+    fold: str, client: ServedClient
+) -> None:
+    client.launch(MLIR_OPT, fold, "--canonicalize")
+    client.break_at("pattern:AddIAddConstant")
+    client.run()
+    asked = {"name": 'attribute "a b" of cursor'}
+    target = client.request("dataBreakpointInfo", asked)["dataId"]
+    assert re.fullmatch(r'attribute "a b" of @\d+', target)
+    wanted = {"breakpoints": [{"dataId": target}]}
+    assert client.request("setDataBreakpoints", wanted)["breakpoints"][0]["verified"]
+
+
 @pytest.mark.parametrize("context", ["watch", "variables", "clipboard"])
 def test_watched_expressions_only_read(context: str, fold: str, client: ServedClient) -> None:
     client.launch(MLIR_OPT, fold, "--canonicalize")

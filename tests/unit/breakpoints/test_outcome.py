@@ -67,10 +67,13 @@ def test_wrong_outcomes(text: str, complaint: str, offset: int) -> None:
         ("op:arith.* count", Target("count", name="arith.*")),
         ("attribute value of cursor", Target("attribute", "cursor", "value")),
         ('attribute "a b" of @3', Target("attribute", 3, "a b")),
+        ("attribute 'a \"b' of @3", Target("attribute", 3, 'a "b')),
+        ("op:'a b' count", Target("count", name="a b")),
     ],
 )
 def test_targets(text: str, target: Target) -> None:
     assert parse_target(text) == target
+    assert parse_target(str(target)) == target
 
 
 @pytest.mark.parametrize(
@@ -78,7 +81,7 @@ def test_targets(text: str, target: Target) -> None:
     [
         ("@0", "'@0' cannot be watched"),
         ("", "'' cannot be watched"),
-        ("arith.addi", "give cursor, an id such as @12"),
+        ("arith.addi", "give cursor, @ID, %SSA, op:GLOB count or attribute NAME of cursor"),
         ("attribute x of y", "'y' is not an operation"),
         ("op:[ count", "not closed"),
     ],

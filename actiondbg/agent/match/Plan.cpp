@@ -310,9 +310,8 @@ bool Skips::wants(const Frame &frame) {
   if (std::ranges::binary_search(wanted, frame.ordinal))
     return true;
   return !std::ranges::binary_search(exempt, frame.ordinal) &&
-         std::ranges::any_of(rules, [&](SkipRule &rule) {
-           return rule.matches(frame);
-         });
+         std::ranges::any_of(
+             rules, [&](SkipRule &rule) { return rule.matches(frame); });
 }
 
 void Skips::count(const Frame &frame) {

@@ -6,7 +6,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from fnmatch import translate
 from functools import cached_property, lru_cache
 from pathlib import Path, PurePath
 from typing import NamedTuple
@@ -23,6 +22,7 @@ from actiondbg.lineage.locations import (
     SourceRange,
     same_file,
 )
+from actiondbg.support.globs import check_glob, glob_matches, is_literal
 
 _SHOWN = 12  # stages that a message names
 
@@ -355,10 +355,10 @@ def _at_place(stage: Stage, place: re.Match[str], index: LocationIndex) -> list[
 
 
 def _of_name(stage: Stage, text: str) -> list[Operation]:
-    if not set(text) & set("*?["):
+    if is_literal(text):
         return stage.named(text)
-    matches = re.compile(translate(text)).match
-    wanted = {name for name in set(stage.names) if matches(name)}
+    check_glob(text, text, 0)
+    wanted = {name for name in set(stage.names) if glob_matches(text, name)}
     return [stage[at] for at, name in enumerate(stage.names) if name in wanted]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import datetime
 import shlex
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal, get_args
 
 import msgspec
@@ -43,6 +42,7 @@ from actiondbg.commands.render.units import CursorPlace
 from actiondbg.commands.shell.breakpoints import list_breakpoints
 from actiondbg.errors import NoAnswer, ToolGone, UsageError
 from actiondbg.process.stop import not_ended
+from actiondbg.support.globs import check_glob, glob_matches
 from actiondbg.version import VERSION
 
 if TYPE_CHECKING:
@@ -415,10 +415,12 @@ def cycles(console: Console, _: NoOptions) -> CycleShown:
 def _statistics(
     console: Console, kind: Literal["pattern", "pass", "fold"], options: NamesOptions
 ) -> StatisticsShown:
+    glob = options.glob
+    if glob is not None:
+        check_glob(glob, glob, 0)
     with console.progress.shown():
         found = console.session.past.statistics(kind)
-    glob = options.glob
-    rows = [row for row in found if glob is None or fnmatchcase(row.name, glob)]
+    rows = [row for row in found if glob is None or glob_matches(glob, row.name)]
     rows.sort(key=lambda row: _sort_key(row, options.sort))
     return StatisticsShown(kind, options.glob, rows)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from fnmatch import fnmatchcase
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -12,6 +11,7 @@ from actiondbg.analysis.legalization.tree import Conversion, Legalization, Tried
 from actiondbg.protocol import Culprit, Unit
 from actiondbg.protocol.legalizations import CastUnresolved, Neighbour, OperationsLeft
 from actiondbg.support.counts import counted
+from actiondbg.support.globs import glob_matches
 
 CauseKind = Literal[
     "no pattern",
@@ -393,7 +393,7 @@ class Explanation(msgspec.Struct, kw_only=True):
         found: list[Legalization] = []
         seen: set[int] = set()
         for one in conversion.legalizations:
-            is_wanted = fnmatchcase(one.op, glob) if kind else f"@{one.id}" == self.target
+            is_wanted = glob_matches(glob, one.op) if kind else f"@{one.id}" == self.target
             if is_wanted and one.id not in seen:
                 found.append(one)
                 seen |= {one.id} if one.id is not None else set()

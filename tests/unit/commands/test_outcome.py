@@ -244,6 +244,7 @@ def _names(printed: str) -> list[str]:
         ("--sort changes", ["Other", "FoldA", "FoldB"]),
         ("--sort succ Fold*", ["FoldA", "FoldB"]),
         ("Fold*", ["FoldB", "FoldA"]),
+        ("Fold[^A]", ["FoldB"]),  # as the globs of breakpoints
     ],
 )
 def test_info_patterns_is_sorted_and_filtered(
@@ -260,6 +261,7 @@ def test_info_patterns_has_a_total(stopped: Driver) -> None:
     assert total == "40 6 2 34 8 750.000 ms total of 2 names"
     assert len({line.index("ms") for line in lines[1:]}) == 1
     assert stopped.do("info folds") == "No fold has ended so far.\n"
+    assert "The [ in 'Fold[' is not closed" in stopped.do("info patterns Fold[")
     assert "'bytes' is not one of attempts" in stopped.do("info patterns --sort bytes")
 
 

@@ -106,7 +106,6 @@ class CulpritSearch:
         evaluator.progress.start_phase("the search", steps, at_least=not self.confirms)
 
         def on_result(length: int, result: TrialResult) -> None:
-            evaluator.progress.trial_done()
             if result.evidence is not None and length >= 0:
                 space.evidence[length] = result.evidence
 
@@ -216,7 +215,7 @@ class PrefixJudge:
         if self._ready:
             return self._ready.pop(0)
         length, result = self.pool.wait()
-        self.evaluator.verdicts.add(self.trial(length).digest, result.judgement)
+        self.evaluator.keep(self.trial(length), result.judgement)
         self.on_result(length, result)
         return length, result.judgement.verdict
 
@@ -381,8 +380,7 @@ class SetJudge:
         self.pool.submit(number, self.trial(items))
 
     def _add(self, items: tuple[int, ...], result: TrialResult) -> None:
-        self.evaluator.verdicts.add(self.trial(items).digest, result.judgement)
-        self.evaluator.progress.trial_done()
+        self.evaluator.keep(self.trial(items), result.judgement)
         result.remove_files()
 
 

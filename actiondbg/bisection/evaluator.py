@@ -198,13 +198,17 @@ class TrialEvaluator:
         if cached is not None:
             return TrialResult(cached)
         result = self._in_thread(self._runner.run, trial)
-        self.verdicts.add(trial.digest, result.judgement)
-        self.progress.trial_done()
+        self.keep(trial, result.judgement)
         return result
 
     def check_limit(self) -> None:
         """Raise LimitReached if the limit of the search allows no other trial."""
         self._limit.check(self.progress)
+
+    def keep(self, trial: Trial, judgement: Judgement) -> None:
+        """Cache the judgement of a trial that has run, and count the trial."""
+        self.verdicts.add(trial.digest, judgement)
+        self.progress.trial_done()
 
     def cached(self, trial: Trial) -> Judgement | None:
         """Return the cached judgement of a trial, or None."""
@@ -238,8 +242,7 @@ class TrialEvaluator:
             return self._runner.judge(evidence, running)
 
         judgement = self._in_thread(judge, trial)
-        self.verdicts.add(trial.digest, judgement)
-        self.progress.trial_done()
+        self.keep(trial, judgement)
         return judgement
 
     def judge_again(self, evidence: TrialFiles, judgement: Judgement) -> None:
@@ -283,8 +286,7 @@ class TrialEvaluator:
             self.cancel_speculative()
         if result.judgement.verdict == "untestable":
             return None
-        self.verdicts.add(trial.digest, result.judgement)
-        self.progress.trial_done()
+        self.keep(trial, result.judgement)
         return result
 
     def cancel_speculative(self) -> None:

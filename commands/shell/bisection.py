@@ -23,16 +23,14 @@ if TYPE_CHECKING:
 
 
 BISECTION = Topic("Bisection")
-_SEARCH = (  # options that are arguments of actiondbg.bisect
-    *("mode", "tag", "name", "func", "always", "jobs", "timeout", "max_trials", "max_seconds"),
-    *("repeat", "no_fork", "resume", "reduce", "dask"),
-)
 
 
 class BisectOptions(OracleOptions):
-    """The options of ``bisect``, at the prompt and on the command line."""
+    """The options of ``bisect``, at the prompt and on the command line.
 
-    # The search.
+    Those of the search are arguments of ``actiondbg.bisect`` with the same names.
+    """
+
     mode: Mode = option(
         default="first",
         help="first: find the first action that turns good to bad; minimize: apply the fewest "
@@ -147,4 +145,5 @@ def prepared_search(options: BisectOptions) -> partial[Result]:
     """Return ``actiondbg.bisect`` with the arguments that select and control the search."""
     from actiondbg.bisection.api import bisect
 
-    return partial(bisect, **{name: getattr(options, name) for name in _SEARCH})
+    names = [name for name in BisectOptions.__annotations__ if name != "output"]
+    return partial(bisect, **{name: getattr(options, name) for name in names})

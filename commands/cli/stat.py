@@ -15,7 +15,7 @@ from actiondbg.commands.interpreter.values import bucket_count, index, milliseco
 from actiondbg.errors import UsageError
 from actiondbg.recording.errors import need_packages
 from actiondbg.recording.overwrite_protection import check_output
-from actiondbg.recording.statistics.sort_keys import check_key
+from actiondbg.recording.statistics.sort_keys import PLAIN_KEYS, check_key
 from actiondbg.statistics.event_probe import choose, try_event
 from actiondbg.statistics.events import DEFAULT, listed_events
 from actiondbg.support.globs import check_glob
@@ -69,7 +69,8 @@ class StatOptions(Options):
     sort: str = option(
         "KEY",
         default="duration",
-        help="sort by duration (default), calls, name, EVENT, duration/call or EVENT/call",
+        help=f"sort by duration (default), {', '.join(PLAIN_KEYS)}, EVENT, duration/call or "
+        "EVENT/call",
     )
     limit: int = option(
         "N", default=30, help="the number of names to list, 0 for all; 30 by default", parse=index

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from actiondbg.errors import UsageError
 
+PLAIN_KEYS = ("calls", "name")
 PER_CALL = "/call"
 
 
@@ -14,19 +15,19 @@ def check_key(key: str, events: Sequence[str]) -> None:
     """Check a sort key.
 
     Args:
-        key: ``name``, ``calls``, ``duration`` or an event; the last two also with ``/call``.
+        key: one of ``PLAIN_KEYS``, ``duration`` or an event; the last two also with ``/call``.
         events: the counted events.
 
     Raises:
         UsageError: the key is unknown.
     """
     sums = ("duration", *events)
-    known = ["name", "calls", *sums, *(one + PER_CALL for one in sums)]
+    known = [*PLAIN_KEYS, *sums, *(one + PER_CALL for one in sums)]
     if key in known:
         return
     close = difflib.get_close_matches(key, known, 1)
     hint = f"did you mean {close[0]!r}? The keys are" if close else "the keys are"
     raise UsageError(
-        f"There is no sort key {key!r}: {hint} name, calls, {', '.join(sums)}, and those from "
+        f"There is no sort key {key!r}: {hint} {', '.join((*PLAIN_KEYS, *sums))}, and those from "
         f"duration on with the suffix {PER_CALL!r}."
     )

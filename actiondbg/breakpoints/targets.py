@@ -125,6 +125,10 @@ def _bare(text: str) -> str:
     return text[1:-1] if text[0] in "\"'" and len(text) > 2 and text[-1] == text[0] else text
 
 
+_CATCH = re.compile(
+    r"""(?P<event>\S*)(?:\s+(?!if\s)(?P<glob>"[^"]*"|'[^']*'|.*?))?(?:\s+if\s+(?P<condition>\S.*))?""",
+    re.DOTALL,
+)
 _PLAIN = re.compile(r"[\w.*?:@-]+( [\w.*?:@-]+)*")  # needs no quotes where words are split
 
 
@@ -144,6 +148,17 @@ EVENTS: dict[CatchKind, Event] = {
 }
 assert tuple(EVENTS) == get_args(CatchKind)
 _KINDS: dict[str, CatchKind] = {kind: kind for kind in EVENTS}
+
+
+def split_catch(text: str) -> tuple[str, str | None, str | None]:
+    """Split ``EVENT [GLOB] [if EXPR]``; a glob with the word ``if`` is in quotes.
+
+    Returns:
+        The first word, the glob and the condition; none of them is checked.
+    """
+    match = _CATCH.fullmatch(text.strip())
+    assert match is not None
+    return match["event"], _bare(match["glob"]) if match["glob"] else None, match["condition"]
 
 
 def parse_catch(kind: str, glob: str | None) -> Catch:
@@ -170,7 +185,8 @@ def catch_spec(catch: Catch) -> str:
     """Return the command that sets a catch again."""
     if catch.glob is None:
         return f"catch {catch.kind}"
-    glob = catch.glob if _PLAIN.fullmatch(catch.glob) else quoted(catch.glob)
+    is_plain = _PLAIN.fullmatch(catch.glob) and "if" not in catch.glob.split()
+    glob = catch.glob if is_plain else quoted(catch.glob)
     return f"catch {catch.kind} {glob}"
 
 

@@ -149,20 +149,24 @@ class BreakpointList:
             watch.id = self._cursor.operation_id(parsed.operation)
         return self._add(Breakpoint(self._table.next_id, watch_spec(watch), condition, watch=watch))
 
-    def catch(self, kind: str, glob: str | None = None) -> Breakpoint:
+    def catch(
+        self, kind: str, glob: str | None = None, *, condition: str | None = None
+    ) -> Breakpoint:
         """Stop at an event that is no action.
 
         Args:
             kind: "failure" (of a pass), "crash", "verify" (the IR is found to be invalid),
                 "diagnostic" or "nonconvergence" (of a greedy driver).
             glob: of the text of the diagnostic, or of the pass that fails; None for any.
+            condition: of the action in which the event happens; see ``add``.
 
         Raises:
-            UsageError: there is no such event, or it takes no glob.
+            UsageError: there is no such event, it takes no glob, or the condition has a syntax
+                error.
         """
         self._host.check_catch(kind)
         event = parse_catch(kind, glob)
-        return self._add(Breakpoint(self._table.next_id, catch_spec(event), catch=event))
+        return self._add(Breakpoint(self._table.next_id, catch_spec(event), condition, catch=event))
 
     def delete(self, ids: Iterable[int]) -> None:
         """Delete breakpoints; if one of the ids is unknown, delete none."""

@@ -191,7 +191,9 @@ def _is_word_of_target(word: str, token: str) -> bool:
 
 
 def caught(typed: Typed) -> list[str]:
-    """Complete the arguments of ``catch``: events, then passes for a failure."""
+    """Complete the arguments of ``catch``: events, then passes for a failure, then a condition."""
+    if "if" in typed.before:
+        return matching(FIELDS, typed.word)
     if not typed.before:
         return matching(get_args(CatchKind), typed.word)
     return passes(typed) if typed.before == ["failure"] else []

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, get_args
 
 from actiondbg.breakpoints.spec import location_spec, split_spec_and_condition
-from actiondbg.breakpoints.targets import EVENTS, TARGETS
+from actiondbg.breakpoints.targets import EVENTS, TARGETS, split_catch
 from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.declaration import Topic
 from actiondbg.commands.interpreter.interpreter import run_display
@@ -256,7 +256,9 @@ def watch(console: Console, options: WatchOptions) -> Breakpoint:
 
 
 class CatchOptions(Options):
-    text: str = rest(f"{'|'.join(EVENTS)} [GLOB]", required=True, complete=completers.caught)
+    text: str = rest(
+        f"{'|'.join(EVENTS)} [GLOB] [if EXPR]", required=True, complete=completers.caught
+    )
 
 
 @BREAKPOINTS.command("catch", example="catch diagnostic *operand*")
@@ -265,10 +267,10 @@ def catch(console: Console, options: CatchOptions) -> Breakpoint:
     verification failure, a diagnostic (GLOB matches the text) or a greedy rewrite that does not
     converge.
     """
-    word, _, glob = options.text.partition(" ")
+    word, glob, condition = split_catch(options.text)
     kinds = [kind for kind in EVENTS if kind.startswith(word)]
-    glob = re.sub(r"""^(['"])(.*)\1$""", r"\2", glob.strip())
-    return console.session.breakpoints.catch(kinds[0] if len(kinds) == 1 else word, glob or None)
+    kind = kinds[0] if len(kinds) == 1 else word
+    return console.session.breakpoints.catch(kind, glob, condition=condition)
 
 
 DISPLAYS = Topic(PRINTING.category)

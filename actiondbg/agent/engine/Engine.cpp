@@ -264,7 +264,7 @@ void Engine::after(Frame &frame) {
     verify(frame, notice);
   if (breakpoints.catches(CatchKind::Nonconvergence))
     if (std::string text = checkConvergence(frame); !text.empty())
-      caught(CatchKind::Nonconvergence, text);
+      caught({CatchKind::Nonconvergence, text});
   breakpoints.hitAfter(frame, notice);
   if (!notice.reason.empty() && stops.passesHits())
     return stops.passHit();
@@ -391,12 +391,12 @@ void Engine::failsWith(StringRef error, Operation *op) {
   }
 }
 
-void Engine::caught(CatchKind kind, StringRef text, Operation *about,
+void Engine::caught(const Event &event, Operation *about,
                     std::optional<Culprit> culprit) {
   Frame &frame = innermost ? *innermost : noFrame();
   Notice notice;
   notice.reason = "catch";
-  notice.message = text.str();
+  notice.message = event.text.str();
   notice.culprit = std::move(culprit);
   notice.about = about;
   if (!notice.culprit && innermost)
@@ -404,9 +404,9 @@ void Engine::caught(CatchKind kind, StringRef text, Operation *about,
   else if (!notice.culprit && lastPass.ordinal)
     notice.culprit = lastPass;
   stops.inside = true;
-  breakpoints.hitCatches(kind, text, frame, notice);
+  breakpoints.hitCatches(event, frame, notice);
   bool isStop = !notice.hit.empty();
-  if (!isStop && kind == CatchKind::Crash && end.stopsOnCrash &&
+  if (!isStop && event.kind == CatchKind::Crash && end.stopsOnCrash &&
       forks.role == Role::Tool) {
     notice.reason = "crash";
     isStop = true;
@@ -542,7 +542,7 @@ void EndReport::crash(int signal) {
       std::string text = signalName(end.crashSignal);
       if (!end.cause().empty())
         text += ": " + end.cause().str();
-      Engine::get().caught(CatchKind::Crash, text);
+      Engine::get().caught({CatchKind::Crash, text});
     });
   // The tool may recover from a crash, and crash again.
   isCrashing = false;

@@ -160,9 +160,8 @@ public:
   /// Whether the running actions are those of this thread.
   bool hasFramesHere() const { return local.isFollowed && hasFrames(); }
 
-  /// Reports an event inside the innermost action that can be caught. `text` is
-  /// its message, which globs are matched with.
-  void caught(CatchKind kind, StringRef text, Operation *about = nullptr,
+  /// Reports an event inside the innermost action that can be caught.
+  void caught(const Event &event, Operation *about = nullptr,
               std::optional<Culprit> culprit = std::nullopt);
   /// Returns the operation that a diagnostic is about; null if it is unknown.
   Operation *diagnosedBy(const Diagnostic &diagnostic);

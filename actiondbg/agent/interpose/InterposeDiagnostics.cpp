@@ -51,10 +51,11 @@ ADBG_INTERPOSE(LogicalResult, verifyOperation, ADBG_VERIFY, Operation *op,
   Operation *about = engine.firstErrorOn.get();
   if (!about)
     about = refusedWithin(op, engine.firstError);
-  engine.caught(CatchKind::Verify,
-                "the verifier failed on " + op->getName().getStringRef().str() +
-                    (engine.firstError.empty() ? "" : ": ") + engine.firstError,
-                about, culprit);
+  engine.caught(
+      {CatchKind::Verify,
+       "the verifier failed on " + op->getName().getStringRef().str() +
+           (engine.firstError.empty() ? "" : ": ") + engine.firstError},
+      about, culprit);
   return result;
 }
 
@@ -91,7 +92,7 @@ static void noteDiagnostic(const Diagnostic &diagnostic) {
     }
   }
   if (catchesDiagnostics(engine))
-    engine.caught(CatchKind::Diagnostic, diagnostic.str(), about);
+    engine.caught({CatchKind::Diagnostic, diagnostic.str()}, about);
 }
 
 // A diagnostic is made in memory of the caller, which has room for the tool's

@@ -303,10 +303,10 @@ template <typename Next> static LogicalResult watched(Next next, ADBG_PASSED) {
   Engine &engine = Engine::get();
   Turn turn(engine, Turn::For::Event);
   if (turn && engine.breakpoints.catches(CatchKind::Nonconvergence))
-    engine.caught(CatchKind::Nonconvergence,
-                  "the greedy driver did not converge in " +
-                      std::to_string(own) +
-                      (own == 1 ? " iteration" : " iterations"));
+    engine.caught({CatchKind::Nonconvergence,
+                   "the greedy driver did not converge in " +
+                       std::to_string(own) +
+                       (own == 1 ? " iteration" : " iterations")});
   return result;
 }
 

@@ -80,10 +80,20 @@ enum class CatchKind : uint8_t {
   Nonconvergence
 };
 
+/// An event that can be caught.
+struct Event {
+  CatchKind kind;
+  /// Its message, which globs are matched with.
+  StringRef text;
+};
+
 struct Catch {
   CatchKind kind = CatchKind::Failure;
   std::optional<Glob> glob;
   static Catch parse(Fields &fields);
+  bool matches(const Event &event) {
+    return kind == event.kind && (!glob || glob->matchesNow(event.text));
+  }
 };
 
 struct Breakpoint {

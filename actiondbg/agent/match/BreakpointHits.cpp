@@ -152,11 +152,10 @@ bool BreakpointHits::hitAfter(Frame &frame, Notice &notice) {
   return true;
 }
 
-void BreakpointHits::hitCatches(CatchKind kind, StringRef text, Frame &frame,
+void BreakpointHits::hitCatches(const Event &event, Frame &frame,
                                 Notice &notice) {
   for (Breakpoint &one : breakpoints)
-    if (one.enabled && one.catches && one.catches->kind == kind &&
-        (!one.catches->glob || one.catches->glob->matchesNow(text)) &&
+    if (one.enabled && one.catches && one.catches->matches(event) &&
         holdsFor(one, frame))
       hit(one, frame, notice);
 }

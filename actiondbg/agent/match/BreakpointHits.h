@@ -49,8 +49,7 @@ public:
   /// Finds hits after an action; returns whether there are any.
   bool hitAfter(Frame &frame, Notice &notice);
   void hitWatches(Frame &frame, Notice &notice);
-  /// Finds hits of catches. `text` is matched with their globs.
-  void hitCatches(CatchKind kind, StringRef text, Frame &frame, Notice &notice);
+  void hitCatches(const Event &event, Frame &frame, Notice &notice);
 
 private:
   /// The breakpoints that may match by name, for a combination of tag, pattern

@@ -13,6 +13,7 @@ from actiondbg.breakpoints.targets import (
     parse_operation,
     parse_outcome,
     parse_target,
+    split_catch,
     watch_spec,
 )
 from actiondbg.errors import UsageError
@@ -117,9 +118,27 @@ def test_events() -> None:
     assert parse_catch("crash", None) == Catch(kind="crash")
     assert catch_spec(parse_catch("failure", "cse")) == "catch failure cse"
     assert catch_spec(parse_catch("diagnostic", "a > b")) == 'catch diagnostic "a > b"'
+    assert catch_spec(parse_catch("diagnostic", "a if b")) == 'catch diagnostic "a if b"'
     with pytest.raises(UsageError, match="no event 'crush'"):
         parse_catch("crush", None)
     with pytest.raises(UsageError, match="catch crash takes no glob, got 'x'"):
         parse_catch("crash", "x")
     with pytest.raises(UsageError, match="not closed"):
         parse_catch("failure", "[")
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("crash", ("crash", None, None)),
+        ("crash if depth > 1", ("crash", None, "depth > 1")),
+        ("failure cs* if depth > 1", ("failure", "cs*", "depth > 1")),
+        ("diagnostic *can't be*", ("diagnostic", "*can't be*", None)),
+        ('diagnostic "*what if*"', ("diagnostic", "*what if*", None)),
+        ('diagnostic "*what if*" if line == 3', ("diagnostic", "*what if*", "line == 3")),
+        ("diagnostic *differs*", ("diagnostic", "*differs*", None)),
+        ("", ("", None, None)),
+    ],
+)
+def test_the_parts_of_a_catch(text: str, parts: tuple[str, str | None, str | None]) -> None:
+    assert split_catch(text) == parts

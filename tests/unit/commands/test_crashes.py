@@ -204,6 +204,7 @@ def test_ids_are_shown(stopped: Driver) -> None:
         ("catch", "d", ["diagnostic"]),
         ("catch failure", "cs", ["cse"]),
         ("catch diagnostic", "c", []),
+        ("catch crash if", "dep", ["depth"]),
         ("watch", "", ["cursor", "op:", "attribute"]),
         ("watch", "op:", ["op:arith.addi"]),
         ("watch op:arith.addi", "", ["count"]),

@@ -157,6 +157,15 @@ def test_simultaneous_watches_have_a_line_each(driver: Driver) -> None:
     ]
 
 
+def test_a_catch_with_a_condition_is_read_from_its_script(driver: Driver, tmp_path: Path) -> None:
+    script = tmp_path / "saved.adbg"
+    driver.do("start", "catch failure cs* if depth > 1", "catch crash")
+    driver.do("condition 2 line == 3", f"save breakpoints {script}", "delete 1 2")
+    assert driver.do(f"source {script}") == (
+        "Catch 3: failure cs* if depth > 1\nCatch 4: crash if line == 3\n"
+    )
+
+
 def test_stop_inside_an_action_or_outside_of_any(driver: Driver) -> None:
     driver.do("start", "catch diagnostic *bad*")
     fields = {"when": "during", "reason": "catch", "breakpoints": [1], "message": "error: bad op"}

@@ -374,17 +374,23 @@ class PictureOptions(TrackOptions):
 @PAST.command("lineage", example="lineage @12 --svg lineage.svg")
 def lineage(console: Console, options: PictureOptions) -> PictureWritten:
     """Draw what an operation came from and became: from the input to the end of the run."""
-    from actiondbg.lineage.pictures.tracking_picture import picture, write_picture
-    from actiondbg.lineage.units import rolled_up
+    from actiondbg.lineage.pictures.tracking_picture import picture, tracked_ways, write_picture
 
     if options.svg is options.html is options.dot is None:
         raise UsageError("The file is missing: give --svg FILE, --html FILE or --dot FILE.")
     found = _open(console, options.target, options.to)
     sources = found.operations(with_input_file(console, options.target), found.here)
-    nested = options.nested or None
-    back = found.lineage.track(sources, found.first, exact=options.exact, nested=nested)
-    onward = found.lineage.track(sources, found.last, exact=options.exact, nested=nested)
-    onward = rolled_up(onward, options.level)
+    back, onward = (
+        tracked_ways(
+            found.lineage,
+            sources,
+            stage,
+            level=options.level,
+            exact=options.exact,
+            nested=options.nested or None,
+        )
+        for stage in (found.first, found.last)
+    )
     both = onward._replace(traces=(*back.traces, *onward.traces))
     drawn = picture(found.lineage, sources, both)
     written = write_picture(drawn, svg=options.svg, html=options.html, dot=options.dot)

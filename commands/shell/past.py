@@ -22,6 +22,7 @@ from actiondbg.commands.shell.ir import with_input_file
 from actiondbg.errors import NotRecorded, UsageError
 from actiondbg.lineage.level import Level
 from actiondbg.support.globs import is_literal
+from actiondbg.support.recording_file import refuse_recording
 
 if TYPE_CHECKING:
     from actiondbg.analysis.attempts import PatternAttempts
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from actiondbg.session.past.failure_return import FailureReturn
 
 PAST = Topic("Past actions")
+_HISTORY_FILE = re.compile(r"(?:^|\s)(?:-o|--o[a-z-]*[=\s])\s*(\S+)")
 _OPERATION = re.compile(r"cursor|@\d+|%\S+")
 
 
@@ -273,6 +275,8 @@ def history(console: Console, options: HistoryOptions) -> History | None:
         with console.progress.shown():
             return session.past.history(text or "cursor")
     if console.shell is not None:
+        if named := _HISTORY_FILE.search(text):
+            refuse_recording(Path(named[1].strip("\"'")).expanduser())
         console.run_builtin(f"history {text}")
         return None
     with console.progress.shown(), session.cursor.at(with_input_file(console, text or "cursor")):

@@ -361,6 +361,7 @@ def write_picture(
 
     Raises:
         FileNotWritten: a file cannot be written.
+        UsageError: a file is a recording, which stays as it is.
     """
     files = ((svg, picture_svg), (html, picture_page), (dot, picture_dot))
     named = [(path, draw) for path, draw in files if path is not None]

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
+from typing import Final
 
 
-class FolderFile(StrEnum):
+class FolderFile:
     """A file that a bisection writes, beside the input and copies of the files that it needs."""
 
-    STATE = "state.json"
-    MARKDOWN = "report.md"
-    HTML = "report.html"
-    SCRIPT = "repro.sh"
-    SESSION = "session.adb"
-    SKIPS = "verdict.skips"
-    BEFORE = "before.mlir"
-    AFTER = "after.mlir"
-    BEFORE_PASS = "before-pass.mlir"
+    STATE: Final = "state.json"
+    MARKDOWN: Final = "report.md"
+    HTML: Final = "report.html"
+    SCRIPT: Final = "repro.sh"
+    SESSION: Final = "session.adb"
+    SKIPS: Final = "verdict.skips"
+    BEFORE: Final = "before.mlir"
+    AFTER: Final = "after.mlir"
+    BEFORE_PASS: Final = "before-pass.mlir"
 
 
 _ENDINGS = (".mlir", ".mlirbc", ".bc", ".fir", ".ll", ".f90", ".F90", ".f")
-RESERVED = frozenset({*FolderFile, *(f"input{ending}" for ending in _ENDINGS)})
+_WRITTEN = {text for name, text in vars(FolderFile).items() if name.isupper()}
+RESERVED: frozenset[str] = frozenset({*_WRITTEN, *(f"input{ending}" for ending in _ENDINGS)})
 
 
 def input_name(path: Path) -> str:

@@ -87,10 +87,17 @@ class LineageStep(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """An operation that tracking reached, and the steps to it, in the order of time."""
+    """An operation that tracking reached, and the steps to it.
+
+    Args:
+        operation: the operation, or the unit that answers for it.
+        steps: in the order of time.
+        inside: the operation for which a unit answers; None if ``operation`` was itself reached.
+    """
 
     operation: Operation
     steps: tuple[LineageStep, ...]
+    inside: Operation | None = None
 
     @property
     def is_exact(self) -> bool:

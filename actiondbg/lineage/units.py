@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
 from actiondbg.lineage.level import Level
-from actiondbg.lineage.lineage import Tracking
+from actiondbg.lineage.lineage import Trace, Tracking
 from actiondbg.lineage.stage import Operation, Stage
 
 _LOOPS = {  # by dialect
@@ -172,10 +172,10 @@ def rolled_up(tracking: Tracking, level: Level) -> Tracking:
         key = (not trace.is_exact, is_inside, len(trace.steps), place)
         if unit >= 0 and (unit not in first or key < first[unit]):
             first[unit] = key
-    traces = (
-        tracking.traces[place]._replace(operation=Operation(stage, unit))
-        for unit, (*_, place) in sorted(first.items())
-    )
+    traces: list[Trace] = []
+    for unit, (_, is_inside, _, place) in sorted(first.items()):
+        reached, steps, _ = tracking.traces[place]
+        traces.append(Trace(Operation(stage, unit), steps, reached if is_inside else None))
     return tracking._replace(traces=tuple(traces))
 
 

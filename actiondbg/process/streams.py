@@ -8,6 +8,7 @@ from collections.abc import Generator
 from typing import IO, NamedTuple, TypeAlias
 
 from actiondbg.errors import LaunchError
+from actiondbg.support.recording_file import refuse_recording
 from actiondbg.tool.program import OpenedStream
 
 Redirection: TypeAlias = str | os.PathLike[str] | int | IO[str] | IO[bytes] | None
@@ -27,6 +28,7 @@ class Streams(NamedTuple):
 
         Raises:
             LaunchError: a file cannot be opened.
+            UsageError: a file that would be overwritten is a recording.
         """
         with contextlib.ExitStack() as files:
             yield (
@@ -41,6 +43,8 @@ def _opened(where: Redirection, mode: str, files: contextlib.ExitStack) -> Opene
         return None
     if not isinstance(where, str | os.PathLike):
         return where
+    if mode == "wb":
+        refuse_recording(where)
     try:
         return files.enter_context(open(where, mode))
     except OSError as error:

@@ -267,6 +267,7 @@ class RunnableSession(Closeable):
 
         Raises:
             LaunchError: the tool cannot be started, or is unsuitable for the agent.
+            UsageError: a file for its output is a recording, which stays as it is.
             NotRecorded: arguments or streams are given, and the session is over a recording.
         """
         return self._begin("run", args, Streams(stdin, stdout, stderr))

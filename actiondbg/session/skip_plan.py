@@ -78,6 +78,7 @@ class SkipPlan:
 
         Raises:
             FileNotWritten: the file cannot be written.
+            UsageError: it is a recording, which stays as it is.
         """
         execution = self._executions.need_idle()
         entries = self._numbered(execution, execution.branches.skips())
@@ -358,7 +359,7 @@ def write_skips(
     entries: Sequence[SkipEntry],
     rules: Sequence[RuleEntry] = (),
 ) -> None:
-    """Write a file of skips; raises FileNotWritten."""
+    """Write a file of skips; see ``write_file``."""
     lines = [json_bytes(one) + b"\n" for one in (head, *entries, *rules)]
     write_file(path, b"".join(lines), "The skips")
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from actiondbg.errors import FileNotWritten
+from actiondbg.support.recording_file import refuse_recording
 
 _NAME = ".lock"
 
@@ -46,17 +47,27 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
     """Write a file atomically: an error, which is an OSError, or an interrupt leaves the old file.
 
     A file that is not regular, such as /dev/stdout, is written directly.
+
+    Raises:
+        UsageError: the old file is a recording.
     """
     with open_whole(path) as file:
         file.write(content)
 
 
 @contextlib.contextmanager
-def open_whole(path: str | os.PathLike[str]) -> Generator[IO[bytes]]:
+def open_whole(
+    path: str | os.PathLike[str], *, replaces_recording: bool = False
+) -> Generator[IO[bytes]]:
     """Open a file for atomic writing: the end of the block replaces it; see ``write_whole``.
 
     The new file has the mode of the old one.
+
+    Args:
+        replaces_recording: a recording is replaced, too.
     """
+    if not replaces_recording:
+        refuse_recording(path)
     # Before links are resolved: that of /dev/stdout may lead to a pipe, which has no path.
     if os.path.exists(path) and not os.path.isfile(path):
         with open(path, "wb") as file:

@@ -9,7 +9,6 @@ from errno import EDQUOT, EFBIG, ENOSPC
 
 from actiondbg.errors import FileNotWritten
 from actiondbg.support.atomic_write import write_whole
-from actiondbg.support.recording_file import refuse_recording
 
 NO_SPACE = (EDQUOT, EFBIG, ENOSPC)
 
@@ -38,7 +37,11 @@ def writing(path: str | os.PathLike[str], content: str = "") -> Generator[None]:
 
 
 def write_file(path: str | os.PathLike[str], text: str | bytes, content: str = "") -> None:
-    """Write a whole output file, but never over a recording; see ``writing``."""
-    refuse_recording(path)
+    """Write a whole output file; see ``writing``.
+
+    Raises:
+        FileNotWritten: it cannot be written.
+        UsageError: it is a recording, which stays as it is.
+    """
     with writing(path, content):
         write_whole(path, text.encode(errors="replace") if isinstance(text, str) else text)

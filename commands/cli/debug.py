@@ -18,6 +18,7 @@ from actiondbg.commands.cli import line_parser
 from actiondbg.commands.cli.line_parser import LineParser, names_recording, subcommand
 from actiondbg.commands.interpreter.options import Options, flag, option, positional
 from actiondbg.errors import LaunchError
+from actiondbg.recording.overwrite_protection import check_overwritten
 from actiondbg.support.executables import which
 from actiondbg.support.interrupts import exit_code
 
@@ -242,6 +243,9 @@ def run(parser: LineParser[DebugOptions], argv: list[str]) -> int:
         parser.error("the tool is missing: actiondbg [options] TOOL ARGS...")
     if "--" not in argv[: len(argv) - len(tool)]:
         _check_subcommand(parser, ours, tool)
+    if options.tool_stdout is not None:
+        with parser.reported_usage():
+            check_overwritten(options.tool_stdout, tool)
     return _debug(tool, options)
 
 

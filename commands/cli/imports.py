@@ -17,7 +17,7 @@ from actiondbg.recording.overwrite_protection import is_same
 from actiondbg.support.atomic_write import open_whole
 from actiondbg.support.counts import counted
 from actiondbg.support.output_file import writing
-from actiondbg.support.recording_file import is_recording
+from actiondbg.support.recording_file import is_recording, refuse_recording
 
 if TYPE_CHECKING:
     from actiondbg.recording.imported.importer import Import
@@ -85,6 +85,12 @@ def _output(options: ImportOptions) -> Path:
     for path in (output, options.rest):
         if path is not None and is_same(path, options.log):
             raise UsageError(f"{str(path)!r} is the log and is not overwritten: name another file.")
+    if options.rest is not None:
+        refuse_recording(options.rest)
+        if is_same(options.rest, output):
+            raise UsageError(
+                f"{str(options.rest)!r} is the file of the recording: name another for --rest."
+            )
     return output
 
 

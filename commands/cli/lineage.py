@@ -272,15 +272,18 @@ class _Answers:
         self._put("groups", groups_object(found), lambda: groups_lines(found, self._names, every))
 
     def _pictures(self) -> None:
-        from actiondbg.lineage.pictures.tracking_picture import picture, write_picture
-        from actiondbg.lineage.units import rolled_up
+        from actiondbg.lineage.pictures.tracking_picture import (
+            picture,
+            tracked_ways,
+            write_picture,
+        )
 
         options = self._options
         first, last = self._lineage.stages[0], self._lineage.stages[-1]
         source, target = (last, first) if options.back else (first, last)
         operations = lineage_source.chosen_operations(self._lineage, source, options.of)
-        tracking = self._lineage.track(operations, target, exact=options.exact)
-        tracking = rolled_up(tracking, options.level or "operation")
+        level = options.level or "operation"
+        tracking = tracked_ways(self._lineage, operations, target, level=level, exact=options.exact)
         drawn = picture(self._lineage, operations, tracking)
         if drawn.note:
             print_notice(drawn.note)

@@ -24,6 +24,7 @@ class OutcomeShown(msgspec.Struct):
 class ChangesShown(msgspec.Struct):
     ordinal: int
     changes: Changes
+    own: bool  # without those of nested actions
 
 
 def result_words(outcome: Outcome, changes: int) -> str:
@@ -106,7 +107,8 @@ def changes_text(_: RenderContext, shown: ChangesShown) -> str:
         lines.append(f"  {change_line(change, shown.ordinal)}{place}")
     rest = found.total - found.forgotten - len(found.changes)
     if rest > 0:
-        lines.append(f"  ... and {rest} more: info changes --count {found.total}")
+        own = " --own" if shown.own else ""
+        lines.append(f"  ... and {rest} more: info changes{own} --count {found.total}")
     if found.undated:
         lines.append(
             f"  ... and {counted(found.undated, 'change')} before or after this stop: a recording "

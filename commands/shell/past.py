@@ -22,6 +22,7 @@ from actiondbg.commands.shell.ir import with_input_file
 from actiondbg.errors import NotRecorded, UsageError
 from actiondbg.lineage.level import Level
 from actiondbg.support.globs import is_literal
+from actiondbg.support.recording_file import refuse_recording
 
 if TYPE_CHECKING:
     from actiondbg.analysis.attempts import PatternAttempts
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from actiondbg.session.past.failure_return import FailureReturn
 
 PAST = Topic("Past actions")
+_HISTORY_FILE = re.compile(r"(?:^|\s)(?:-o|--o[a-z-]*[=\s])\s*(\S+)")
 _OPERATION = re.compile(r"cursor|@\d+|%\S+")
 
 
@@ -273,6 +275,8 @@ def history(console: Console, options: HistoryOptions) -> History | None:
         with console.progress.shown():
             return session.past.history(text or "cursor")
     if console.shell is not None:
+        if named := _HISTORY_FILE.search(text):
+            refuse_recording(Path(named[1].strip("\"'")).expanduser())
         console.run_builtin(f"history {text}")
         return None
     with console.progress.shown(), session.cursor.at(with_input_file(console, text or "cursor")):
@@ -374,17 +378,23 @@ class PictureOptions(TrackOptions):
 @PAST.command("lineage", example="lineage @12 --svg lineage.svg")
 def lineage(console: Console, options: PictureOptions) -> PictureWritten:
     """Draw what an operation came from and became: from the input to the end of the run."""
-    from actiondbg.lineage.pictures.tracking_picture import picture, write_picture
-    from actiondbg.lineage.units import rolled_up
+    from actiondbg.lineage.pictures.tracking_picture import picture, tracked_ways, write_picture
 
     if options.svg is options.html is options.dot is None:
         raise UsageError("The file is missing: give --svg FILE, --html FILE or --dot FILE.")
     found = _open(console, options.target, options.to)
     sources = found.operations(with_input_file(console, options.target), found.here)
-    nested = options.nested or None
-    back = found.lineage.track(sources, found.first, exact=options.exact, nested=nested)
-    onward = found.lineage.track(sources, found.last, exact=options.exact, nested=nested)
-    onward = rolled_up(onward, options.level)
+    back, onward = (
+        tracked_ways(
+            found.lineage,
+            sources,
+            stage,
+            level=options.level,
+            exact=options.exact,
+            nested=options.nested or None,
+        )
+        for stage in (found.first, found.last)
+    )
     both = onward._replace(traces=(*back.traces, *onward.traces))
     drawn = picture(found.lineage, sources, both)
     written = write_picture(drawn, svg=options.svg, html=options.html, dot=options.dot)

@@ -303,7 +303,7 @@ def changes(console: Console, options: ChangesOptions) -> ChangesShown:
         with contextlib.suppress(NoAnswer), console.progress.shown():
             past = console.live_session("A replay").past
             found = past.changes(session.stack.selected, nested, options.count)
-    return ChangesShown(session.stack.action().ordinal, found)
+    return ChangesShown(session.stack.action().ordinal, found, options.own)
 
 
 class NamesOptions(Options):

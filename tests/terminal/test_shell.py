@@ -13,6 +13,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
+from actiondbg.support.recording_file import MAGIC
 from tests.conftest import LIBRARY
 from tests.fakes import stock_tool as stock
 from tests.terminal.terminal import BLOCK, ESCAPE, READY, TAKEN, Terminal
@@ -121,12 +122,19 @@ def test_a_second_interrupt_at_the_prompt_ends_nothing(
 
 
 def test_history_is_of_the_cursor_at_a_stop_and_else_of_lines(
-    terminal: Callable[..., Terminal],
+    terminal: Callable[..., Terminal], tmp_path: Path
 ) -> None:
     shell = terminal()
     shell.ready()
     shell.do("break op:test.unlikely")
     assert "break op:test.unlikely" in shell.do("history")
+    (tmp_path / "run.adbrec").write_bytes(MAGIC)
+    for option in ("-o ", "-o", "--output-file=", "--output "):
+        refused = shell.do(f"history {option}'{tmp_path}/run.adbrec'")
+        assert "is a recording and is not overwritten" in " ".join(refused.split())
+    assert (tmp_path / "run.adbrec").read_bytes() == MAGIC
+    shell.do(f"history -o {tmp_path}/lines")
+    assert "break op:test.unlikely" in (tmp_path / "lines").read_text()
     shell.do("start")
     assert re.search(
         r"^@\d+ builtin\.module\n +#0 +created +by the parser", shell.do("history"), re.M

@@ -155,10 +155,8 @@ class ReproducerRun:
 
     def _attempt(self, step: ScriptStep, judge: ShellJudge, scratch: Path) -> StepResult:
         """Run and judge a step by a script of its own, which is removed; see ``write``."""
-        with tempfile.NamedTemporaryFile(
-            prefix="attempt-", suffix=".sh", dir=self.folder
-        ) as script:
-            name = Path(script.name).name
+        name = f"attempt-{os.urandom(8).hex()}.sh"
+        try:
             self.write([step], judge, ["An attempt."], name)
             _, text = self._execute(
                 ["sh", f"./{name}"],
@@ -171,6 +169,8 @@ class ReproducerRun:
                 self.seconds * (2 * self.tries + 1),
                 runner=self._new_runner(scratch),
             )
+        finally:
+            (self.folder / name).unlink(missing_ok=True)  # the user's test may remove it
         verdict, evidence = read_verdicts(text).get(1), _evidence(scratch / _KEPT)
         if verdict is None:
             verdict = self._verdict(evidence, scratch)

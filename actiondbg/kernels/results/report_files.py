@@ -31,6 +31,7 @@ from actiondbg.kernels.results.words import (
     summary_of,
 )
 from actiondbg.support.atomic_write import locked, write_whole
+from actiondbg.support.recording_file import refuse_recording
 
 _LISTS = "repetitions_s"
 CSV, MARKDOWN, HTML, PARQUET = ".csv", ".md", ".html", ".parquet"
@@ -170,7 +171,8 @@ class ReportFiles:
         append: add the entries to those of CSV files; other files are replaced.
 
     Raises:
-        UsageError: a suffix is unknown, a path is named twice, or there is nothing to append to.
+        UsageError: a suffix is unknown, a file is a recording, a path is named twice, or there is
+            nothing to append to.
         ActiondbgError: a CSV file to append to is not a report, or a package is missing.
         OSError: a CSV file to append to cannot be read.
     """
@@ -205,6 +207,7 @@ class ReportFiles:
                 raise UsageError(
                     f"--output: {str(path)!r} cannot be written: its directory does not exist."
                 )
+            refuse_recording(path)
         if len({os.path.realpath(path) for path in self._paths}) < len(self._paths):
             raise UsageError("--output: a file is named twice.")
         if any(path.suffix == PARQUET for path in self._paths):

@@ -32,6 +32,7 @@ from actiondbg.kernels.search.api import search
 from actiondbg.kernels.search.search import Finalist, SearchProgress, SearchResult
 from actiondbg.kernels.sweep.settings import SweepSettings
 from actiondbg.kernels.sweep.sweep import Report
+from actiondbg.recording.overwrite_protection import check_overwritten
 from actiondbg.support.output_file import write_file
 
 _LEAST_SHARE = 1.0  # per cent of the program, from which on an operation is worth a search
@@ -119,8 +120,8 @@ class ModelTuner:
         progress: called with an operation and the progress of its search.
 
     Raises:
-        UsageError: the program has no operations, its function cannot be called, or there is no
-            folder for the spec.
+        UsageError: the program has no operations, its function cannot be called, or the spec has no
+            folder, or would overwrite the program or a recording.
         ProviderMissing: IREE is not installed.
     """
 
@@ -135,6 +136,8 @@ class ModelTuner:
     ) -> None:
         if settings.spec is not None and not settings.spec.parent.is_dir():
             raise UsageError(f"The folder of {settings.spec} does not exist: make it first.")
+        if settings.spec is not None:
+            check_overwritten(settings.spec, [str(program)])
         self._settings = settings
         self._sweep = replace(sweep, verify=True, profile=True, bisect=False)
         self._progress = progress

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from actiondbg.lineage.level import Level
 from actiondbg.lineage.lineage import Lineage, LineageStep, Loss, Trace, Tracking
-from actiondbg.lineage.stage import Operation
-from actiondbg.lineage.units import function_of
+from actiondbg.lineage.stage import Operation, Stage
+from actiondbg.lineage.units import function_of, rolled_up
 from actiondbg.support.counts import counted, shortened
 from actiondbg.support.html_page import Drawing, Html, asset, element, html_page, table, text_width
 from actiondbg.support.output_file import write_file
@@ -74,6 +75,32 @@ class Picture:
     note: str
 
 
+def tracked_ways(
+    lineage: Lineage,
+    operations: Iterable[Operation],
+    to: Stage,
+    *,
+    level: Level = "operation",
+    exact: bool = False,
+    nested: bool | None = None,
+) -> Tracking:
+    """Return what operations became, or came from, with ways of each of them.
+
+    Of operations that are tracked together, only the nearest has a way to what they all became.
+
+    Args:
+        level: the units that answer for the operations reached; see ``rolled_up``.
+        to, exact, nested: see ``Lineage.track``.
+    """
+    found = [
+        rolled_up(lineage.track([one], to, exact=exact, nested=nested), level) for one in operations
+    ]
+    return Tracking(
+        tuple(trace for one in found for trace in one.traces),
+        tuple(dict.fromkeys(loss for one in found for loss in one.losses)),
+    )
+
+
 def picture(
     lineage: Lineage,
     operations: Sequence[Operation],
@@ -129,8 +156,8 @@ class _Scene:
                 self._made.setdefault(step.target, step)
         ends = (*self.asked, *self.reached, *self.losses)
         middle = (node for step in steps for node in (step.source, step.target))
-        self.units = [(end, unit) for trace in tracking.traces for end, unit in _around(trace)]
-        self.nodes = list(dict.fromkeys((*ends, *middle)))
+        self.units = [pair for trace in tracking.traces for pair in _around(trace)]
+        self.nodes = list(dict.fromkeys((*ends, *middle, *(inner for inner, _ in self.units))))
         keys = {node: self._key(node) for node in self.nodes}
         order = sorted(set(keys.values()))
         self.columns = [title for _, title in order]
@@ -249,11 +276,11 @@ def _edges(scene: _Scene, steps: Iterable[LineageStep], place: dict[int, int]) -
 
 
 def _around(trace: Trace) -> Iterator[tuple[int, int]]:
-    """Yield the end of a way, and the unit around it, if there is a unit."""
+    """Yield the operation reached, and the unit around it, if the way does not pass the unit."""
     unit = trace.operation.node
-    ends = [step.target for step in trace.steps] + [step.source for step in trace.steps]
-    if trace.steps and unit not in ends:
-        yield trace.steps[-1].target, unit
+    passed = {node for step in trace.steps for node in (step.source, step.target)}
+    if trace.inside is not None and unit not in passed:
+        yield trace.inside.node, unit
 
 
 # --- formats ---
@@ -334,6 +361,7 @@ def write_picture(
 
     Raises:
         FileNotWritten: a file cannot be written.
+        UsageError: a file is a recording, which stays as it is.
     """
     files = ((svg, picture_svg), (html, picture_page), (dot, picture_dot))
     named = [(path, draw) for path, draw in files if path is not None]

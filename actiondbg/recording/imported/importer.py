@@ -168,7 +168,7 @@ def import_log(
         OSError: the recording cannot be written.
     """
     log = LogReader(rest)
-    with _parts(source) as parts, open_whole(output) as file:
+    with _parts(source) as parts, open_whole(output, replaces_recording=True) as file:
         writer = RecordingWriter(file)
         writer.begin(_header(source))
         reader = PassReader(writer.store)

@@ -44,7 +44,7 @@ def write_edits(
     edits: Sequence[Edited],
     numbers: Mapping[int, int],
 ) -> None:
-    """Write a file of edits; raises FileNotWritten.
+    """Write a file of edits; see ``write_file``.
 
     Args:
         argv: the command line of the run, for readers of the file.

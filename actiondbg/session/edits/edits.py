@@ -210,7 +210,7 @@ class Edits:
         """Write the edits of this timeline to a file; return their number.
 
         Raises:
-            UsageError: there are none.
+            UsageError: there are none, or the file is a recording.
             FileNotWritten: the file cannot be written.
         """
         edits = self.all()

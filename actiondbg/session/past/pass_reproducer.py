@@ -19,7 +19,6 @@ from actiondbg.ir.printed import PrintedText
 from actiondbg.protocol.tags import PASS_TAG
 from actiondbg.support.atomic_write import create_free, numbered, open_whole
 from actiondbg.support.output_file import writing
-from actiondbg.support.recording_file import refuse_recording
 
 # Options that the tool may need to read its own IR.
 _KEPT = (
@@ -54,16 +53,19 @@ def pass_around(frames: Iterable[protocol.Frame]) -> protocol.Frame:
 def write_reproducer(
     path: Path, printed: PrintedText, pipeline: str, tool: Path | None, argv: list[str]
 ) -> Reproducer:
-    """Write the file of a reproducer, with the module before the pass; raises FileNotWritten.
+    """Write the file of a reproducer, with the module before the pass.
 
     Args:
         tool: the stock tool; None for a program that reads no file of MLIR.
         argv: its command line; options that it needs to read the IR are kept.
 
+    Raises:
+        FileNotWritten: the file cannot be written.
+        UsageError: it is a recording, which stays as it is.
+
     Source: mlir/lib/Pass/PassCrashRecovery.cpp; the resource is read by --run-reproducer.
     """
     path = Path(os.path.abspath(path))
-    refuse_recording(path)
     with writing(path, "The reproducer"), open_whole(path) as file:
         printed.copy_to(file)
         file.write(_resource(pipeline).encode(errors="surrogateescape"))

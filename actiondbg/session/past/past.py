@@ -317,7 +317,7 @@ class Past:
             path: of the file; ``mlir-opt FILE --run-reproducer`` repeats the pass.
 
         Raises:
-            UsageError: no pass runs.
+            UsageError: no pass runs, or the file is a recording.
             FileNotWritten: the file cannot be written.
         """
         return self._reproduce(self._running_pass(), Path(path))

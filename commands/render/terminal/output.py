@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Protocol, TextIO, cast
 from actiondbg.commands.render.tables import fitted
 from actiondbg.errors import UsageError
 from actiondbg.support.executables import which
+from actiondbg.support.recording_file import refuse_recording
 
 _PAGER = "less -R -F -X"
 _ESCAPE = re.compile(r"\x1b\[[0-9;]*m")  # a colour
@@ -70,9 +71,14 @@ def color_allowed() -> bool:
 def open_redirect(
     redirect: Redirect, out: TextIO, command_out: TextIO | None
 ) -> Generator[TextIO, None, None]:
-    """Open the target of a redirection; a command writes to ``command_out``, by default stdout."""
+    """Open the target of a redirection; a command writes to ``command_out``, by default stdout.
+
+    Raises:
+        UsageError: the file cannot be written, or is a recording.
+    """
     if redirect.operator != "|":
         path = os.path.expanduser(redirect.target)
+        refuse_recording(path)
         mode = "w" if redirect.operator == ">" else "a"
         try:
             with open(path, mode, encoding="utf-8") as file:

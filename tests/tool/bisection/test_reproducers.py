@@ -332,6 +332,14 @@ def test_test_that_needs_its_directory_runs_there(mlir_opt: str, folds: str) -> 
 
 
 @pytest.mark.library
+def test_a_test_that_removes_its_script(mlir_opt: str, folds: str) -> None:
+    test = "rm -f attempt-*.sh; ! grep -q 'arith.constant 7 ' {}"
+    result, folder = find([mlir_opt, folds, "--canonicalize"], test)
+    assert result.reproducer_verified is True
+    assert {file.name for file in folder.iterdir()} == {*ALL, "input.mlir"}
+
+
+@pytest.mark.library
 def test_the_standard_input_is_kept(mlir_opt: str, folds: str) -> None:
     result = actiondbg.bisect(
         [mlir_opt, "--canonicalize"], "! grep -q 'constant 7 ' {}", output="out", stdin=folds

@@ -274,6 +274,10 @@ def test_only_the_outermost_loops_answer(tmp_path: Path) -> None:
     assert loop["operation"]["name"] == "scf.for"
     lineage(recording, "--of", "tosa.clamp", "--level", "loop", "--svg", str(drawn))
     assert drawn.read_text().count("scf.for</text>") == 1
+    graph = tmp_path / "both.dot"
+    command = f"lineage tosa.clamp --level function --dot {graph}"
+    done = command_line.run("open", "--batch", "-ex", "goto 1", "-ex", command, recording)
+    assert done.stderr == "" and graph.read_text().count('[label="inside"') == 2
     before = Path(recording).read_bytes()
     command = f"lineage tosa.clamp --svg {recording}"
     done = command_line.run("open", "--batch", "-ex", "goto 1", "-ex", command, recording)

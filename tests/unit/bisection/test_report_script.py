@@ -11,7 +11,7 @@ import pytest
 from actiondbg.analysis.textual_pipelines import continuations, parse_pipeline
 from actiondbg.bisection.command_runner import CommandRunner
 from actiondbg.bisection.execute_oracle import Execute, first_difference
-from actiondbg.bisection.folder import FolderFile
+from actiondbg.bisection.folder import RESERVED, FolderFile
 from actiondbg.bisection.oracles import Command as Shell
 from actiondbg.bisection.oracles import (
     Crash,
@@ -22,6 +22,7 @@ from actiondbg.bisection.oracles import (
     PredicateOracle,
     Verify,
 )
+from actiondbg.bisection.reproducer.run import ReproducerRun, StepResult
 from actiondbg.bisection.reproducer.scripts import (
     OUT,
     ScriptStep,
@@ -39,6 +40,8 @@ from actiondbg.bisection.reproducer.strategies import (
     strategies,
     with_source,
 )
+from actiondbg.bisection.verdict_store import VerdictStore
+from actiondbg.errors import FileNotWritten
 from actiondbg.validation.validate_oracle import Validate
 
 # --- pipelines ----------------------------------------------------------------------------
@@ -147,11 +150,16 @@ def test_two_files_of_one_name_are_both_copied(here: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("name", [*FolderFile, "input.mlir", "input.mlirbc", "input.bc"])
+@pytest.mark.parametrize("name", sorted(RESERVED))
 def test_no_copy_has_the_name_of_a_file_that_is_written(here: Path, name: str) -> None:
     (here / name).write_text("the user's\n")
     stem, _, ending = name.partition(".")
     assert CopiedFiles(here).rewrite(f"cat {name}") == f"cat {stem}-2.{ending}"
+
+
+def test_the_names_of_files_print_as_text() -> None:
+    assert repr([FolderFile.SCRIPT, FolderFile.BEFORE]) == "['repro.sh', 'before.mlir']"
+    assert {FolderFile.SCRIPT, FolderFile.BEFORE, "input.mlir"} < RESERVED
 
 
 def test_the_input_replaces_no_file_that_an_option_names(here: Path) -> None:
@@ -338,6 +346,27 @@ def test_an_output_in_a_directory_of_any_name_is_judged(
         setup = OracleSetup(Path("/bin/sh"), [], None, tmp_path, tmp_path, None)
         judgement = Shell(command).judge_output(folder / "output", CommandRunner(tmp_path), setup)
         assert judgement.verdict == verdict, judgement.reason
+
+
+def attempts(folder: Path, directory: Path, test: str) -> list[StepResult]:
+    """Run a step by scripts in a folder."""
+    setup = OracleSetup(Path("/bin/true"), [], None, None, directory, None)
+    verdicts = VerdictStore(None, {})
+    run = ReproducerRun(folder, setup.tool, Shell(test), setup, None, verdicts)
+    judge = ShellJudge("the test ends with 0", [test])
+    return run.try_steps([ScriptStep("good", "a run", [])], judge)
+
+
+def test_a_test_may_remove_the_script_of_an_attempt(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (found,) = attempts(tmp_path / "folder", tmp_path, "rm -f attempt-*.sh")
+    assert found.confirmed
+    assert list((tmp_path / "folder").iterdir()) == []
+
+
+def test_an_attempt_that_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(FileNotWritten, match=r"The script .*attempt-.* cannot be written"):
+        attempts(tmp_path / "missing", tmp_path, "true")
 
 
 @pytest.mark.parametrize(

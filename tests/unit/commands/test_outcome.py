@@ -235,7 +235,7 @@ def test_info_outcome_and_changes(stopped: Driver) -> None:
     assert stopped.do("info changes --own --count 1").splitlines() == [
         "#2 made 2 changes: 2 erased",
         "  erased    @7 arith.addi  at in.mlir:3:10",
-        "  ... and 1 more: info changes --count 2",
+        "  ... and 1 more: info changes --own --count 2",
     ]
     assert stopped.session.calls[-1] == ("changes", False, 1)
 

@@ -162,6 +162,9 @@ def test_pictures_of_chosen_operations() -> None:
     assert Path("p.svg").read_text().count("test.conv</text>") == 2
     lineage("--of", "%k", "--back", "--level", "function", "--svg", "p.svg")
     assert Path("p.svg").read_text().count("func.func</text>") == 1
+    lineage("--of", "%k", "--of", "%m", "--back", "--level", "function", "--dot", "p.dot")
+    dot = Path("p.dot").read_text()
+    assert dot.count('label="line 1 func.func') == 1 and dot.count('[label="inside"') == 2
 
 
 def test_sql() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -19,13 +20,26 @@ from actiondbg.lineage.pictures.tracking_picture import (
     picture_dot,
     picture_page,
     picture_svg,
+    tracked_ways,
 )
 from actiondbg.lineage.questions.flows import flows
 from actiondbg.lineage.questions.matrix import matrix, unexplained
 from actiondbg.lineage.units import rolled_up
-from tests.fakes.lineage.lineage import FakeLineage, convolutions, written_stage
+from tests.fakes.lineage.lineage import FakeLineage, convolutions, replaced, written_stage
 
 SVG = "{http://www.w3.org/2000/svg}"
+
+
+LABEL = re.compile(r'^ +(n\d+) \[label="([^"\\]*)')
+EDGE = re.compile(r'^ +(n\d+) -> (n\d+) \[label="([^"]*)"')
+
+
+def edges(dot: str) -> list[tuple[str, str, str]]:
+    """Return the edges of a graph: the titles of two boxes, and the label."""
+    lines = dot.splitlines()
+    titles = {box[1]: box[2] for line in lines if (box := LABEL.match(line))}
+    found = [edge for line in lines if (edge := EDGE.match(line))]
+    return [(titles[edge[1]], titles[edge[2]], edge[3]) for edge in found]
 
 
 def drawn(lineage: FakeLineage, kind: str = "tosa.conv2d") -> Picture:
@@ -107,6 +121,43 @@ def test_a_unit_answers_for_the_end_of_a_way() -> None:
     found = picture(lineage, operations, tracking)
     unit = next(at for at, box in enumerate(found.boxes) if box.title == "@91001 func.func")
     assert [(edge.label, edge.target) for edge in found.edges][-1] == ("inside", unit)
+
+
+def test_the_origins_are_inside_their_unit() -> None:
+    first = written_stage("input", "1 func.func @f\n  2 a.x\n  3 a.y")
+    last = written_stage("output", "4 func.func @f\n  5 b.x\n  6 b.y")
+    lineage = FakeLineage([first, last], [replaced(2, 5, 1), replaced(3, 6, 1)], {1: "pass:p"})
+    operations = [*last.named("b.x"), *last.named("b.y")]
+    tracking = tracked_ways(lineage, operations, first, level="function")
+    assert edges(picture_dot(picture(lineage, operations, tracking))) == [
+        ("@2 a.x", "@5 b.x", "replaced #1 pass:p"),
+        ("@3 a.y", "@6 b.y", "replaced #1 pass:p"),
+        ("@2 a.x", "@1 func.func", "inside"),
+        ("@3 a.y", "@1 func.func", "inside"),
+    ]
+
+
+def test_each_operation_has_a_way_to_what_they_all_became() -> None:
+    first = written_stage("input", "1 func.func @f\n  2 a.x\n  3 a.y")
+    last = written_stage("output", "1 func.func @f\n  5 b.x")
+    steps = [replaced(2, 5, 1), replaced(3, 5, 1)]
+    lineage = FakeLineage([first, last], steps, {1: "pass:p"})
+    operations = [*first.named("a.x"), *first.named("a.y")]
+    tracking = tracked_ways(lineage, operations, last)
+    assert edges(picture_dot(picture(lineage, operations, tracking))) == [
+        ("@2 a.x", "@5 b.x", "replaced #1 pass:p"),
+        ("@3 a.y", "@5 b.x", "replaced #1 pass:p"),
+    ]
+
+
+def test_an_operation_that_stays_is_inside_its_unit() -> None:
+    first = written_stage("input", "1 func.func @f\n  2 a.x")
+    last = written_stage("output", "1 func.func @f\n  2 a.x")
+    lineage = FakeLineage([first, last], [])
+    operations = first.named("a.x")
+    tracking = tracked_ways(lineage, operations, last, level="function")
+    dot = picture_dot(picture(lineage, operations, tracking))
+    assert edges(dot) == [("@2 a.x", "@1 func.func", "inside")]
 
 
 def test_dot_names_each_box_and_edge() -> None:

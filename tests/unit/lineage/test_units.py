@@ -76,7 +76,7 @@ def test_the_best_trace_of_a_unit_is_kept() -> None:
     traces = (Trace(loop, (guess,)), Trace(body, sure), Trace(exit, (guess,)))
     lost = (Loss(9, "dead"),)
     rolled = rolled_up(Tracking(traces, lost), "loop")
-    assert rolled == Tracking((Trace(loop, sure),), lost)
+    assert rolled == Tracking((Trace(loop, sure, inside=body),), lost)
     assert rolled_up(Tracking(traces), "operation").traces == traces
     assert rolled_up(Tracking((), lost), "loop") == Tracking((), lost)
 

@@ -9,11 +9,14 @@ from pathlib import Path
 import pytest
 
 from actiondbg.errors import UsageError
+from actiondbg.process.streams import Streams
 from actiondbg.recording.overwrite_protection import check_overwritten
 from tests.fakes import command_line
 from tests.fakes.recording.recordings import Action, write_recording
 
 TOOL = ("--", "mlir-opt", "in.mlir", "--canonicalize", "-o=out.mlir")  # refused before it is run
+
+DUMP = "// -----// IR Dump After Canonicalizer (canonicalize) //----- //"
 
 
 @pytest.fixture(autouse=True)
@@ -23,6 +26,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("other.adbrec").write_bytes(Path("run.adbrec").read_bytes())
     Path("in.mlir").write_text("module {}\n")
     Path("link.mlir").symlink_to("in.mlir")
+    Path("passes.log").write_text(
+        "// -----// IR Dump After Canonicalizer (canonicalize) //----- //\nmodule {}\n"
+    )
 
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:
@@ -49,6 +55,13 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
         (("report", "-o", "in.mlir", *TOOL), "'in.mlir' exists and is not a report"),
         (("trace", "--format", "chrome", "-o", "-", *TOOL), "'-' is not a file name"),
         (("log", "-o", "a", "--tool-stdout", "./a", *TOOL), "'./a' is the file of the log"),
+        (("--tool-stdout", "run.adbrec", *TOOL), "'run.adbrec' is a recording"),
+        (("--tool-stdout", "in.mlir", *TOOL), "'in.mlir' is named twice"),
+        (("import", "passes.log", "--rest", "run.adbrec"), "'run.adbrec' is a recording"),
+        (
+            ("import", "passes.log", "-o", "new", "--rest", "./new"),
+            "'new' is the file of the recording",
+        ),
     ],
 )
 def test_overwriting_an_input_is_refused(words: tuple[str, ...], told: str) -> None:
@@ -57,6 +70,40 @@ def test_overwriting_an_input_is_refused(words: tuple[str, ...], told: str) -> N
     assert done.returncode == 2
     assert told in done.stderr and "Traceback" not in done.stderr
     assert {path: path.read_bytes() for path in Path().iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    "command", ["info actions > run.adbrec", "info actions >> run.adbrec", "help > link.adbrec"]
+)
+def test_a_redirection_leaves_a_recording(command: str) -> None:
+    Path("link.adbrec").symlink_to("run.adbrec")
+    before = Path("run.adbrec").read_bytes()
+    done = run("open", "--batch", "-ex", command, "run.adbrec")
+    assert done.returncode == 1
+    assert "adbrec' is a recording and is not overwritten" in done.stderr
+    assert Path("run.adbrec").read_bytes() == before
+
+
+def test_an_import_replaces_a_recording() -> None:
+    before = Path("run.adbrec").read_bytes()
+    assert run("import", "passes.log", "-o", "run.adbrec").returncode == 0
+    assert Path("run.adbrec").read_bytes() != before
+
+
+def test_the_output_of_a_tool_leaves_a_recording() -> None:
+    before = Path("run.adbrec").read_bytes()
+    for streams in (Streams(stdout="run.adbrec"), Streams(stderr=Path("run.adbrec"))):
+        with pytest.raises(UsageError, match="is a recording"), streams.opened():
+            pass
+    assert Path("run.adbrec").read_bytes() == before
+    with Streams(stdin="run.adbrec").opened() as (stdin, _, _):
+        assert stdin is not None
+
+
+def test_the_samples_of_stat_leave_a_recording() -> None:
+    Path("samples.csv").write_bytes(Path("run.adbrec").read_bytes())
+    done = run("stat", "--csv", ".", "run.adbrec")
+    assert done.returncode != 0 and "samples.csv' is a recording" in done.stderr
 
 
 def test_earlier_output_is_overwritten() -> None:

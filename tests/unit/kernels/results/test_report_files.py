@@ -12,6 +12,7 @@ from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.kernels.results.csv_file import read_csv
 from actiondbg.kernels.results.entry import entries_of, entry_of
 from actiondbg.kernels.results.report_files import ReportFiles, parse_tags
+from actiondbg.support.recording_file import MAGIC
 from tests.fakes.kernels.rows import BROKEN, FAST, ROWS, WRONG
 
 
@@ -62,6 +63,9 @@ def test_unusable_outputs_are_refused_before_a_sweep(tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
     with pytest.raises(UsageError, match="named twice"):
         ReportFiles([tmp_path / "a.csv", tmp_path / "." / "b" / ".." / "a.csv"])
+    (tmp_path / "run.csv").write_bytes(MAGIC)
+    with pytest.raises(UsageError, match="is a recording and is not overwritten"):
+        ReportFiles([tmp_path / "run.csv"])
     with pytest.raises(UsageError, match="--append needs a CSV file"):
         ReportFiles([tmp_path / "a.md"], append=True)
 

@@ -9,9 +9,19 @@ import numpy as np
 import pytest
 
 from actiondbg.commands.render.kernels.search import tuning_text
+from actiondbg.errors import UsageError
 from actiondbg.kernels.model import ElementType, Tensor
 from actiondbg.kernels.results.words import ModelWeights
-from actiondbg.kernels.search.tuning import Agreement, TuningResult, WholeTimes, program_operands
+from actiondbg.kernels.search.tuning import (
+    Agreement,
+    ModelTuner,
+    TuneSettings,
+    TuningResult,
+    WholeTimes,
+    program_operands,
+)
+from actiondbg.kernels.sweep.settings import SweepSettings
+from actiondbg.support.recording_file import MAGIC
 
 RESULT = TuningResult(
     ModelWeights((), 0),
@@ -63,3 +73,11 @@ def test_operands_keep_the_numbers_of_a_network_small() -> None:
     assert 0.5 < float(np.square(filter).sum()) / 8 < 2.0
     (tokens,) = program_operands([Tensor("c", (64,), ElementType.I32)])
     assert tokens.dtype == np.int32 and tokens.min() >= 0 and tokens.max() < 8
+
+
+def test_a_spec_over_another_file_is_refused_before_the_searches(tmp_path: Path) -> None:
+    program, recording = tmp_path / "model.mlir", tmp_path / "run.adbrec"
+    recording.write_bytes(MAGIC)
+    for spec, message in ((program, "is named twice"), (recording, "is a recording")):
+        with pytest.raises(UsageError, match=message):
+            ModelTuner(program, TuneSettings(spec=spec), SweepSettings(tmp_path))

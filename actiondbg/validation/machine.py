@@ -366,7 +366,8 @@ class Machine:
         if not shaped:
             return self._scalar(operation, operands, types, results)
         shape = shaped[0].shape
-        if any(each.shape != shape for each in shaped):
+        has_other_results = not all(_may_have(value.type, shape) for value in operation.results)
+        if has_other_results or any(each.shape != shape for each in shaped):
             raise NotInterpreted(f"{operation.name} of elements of different shapes")
         count = prod(shape)
         self.charge(count)
@@ -439,6 +440,14 @@ def _scalar_type(type: Type, operation: Operation) -> IntegerType | FloatType:
     if isinstance(element, IntegerType | FloatType) and not is_memory:
         return element
     raise NotInterpreted(f"{operation.name} of {type}")
+
+
+def _may_have(type: Type, shape: Sequence[int]) -> bool:
+    """Whether elements of a type may have a shape."""
+    sizes = type.shape if isinstance(type, ShapedType) else ()
+    return len(sizes) == len(shape) and all(
+        size in (None, here) for size, here in zip(sizes, shape, strict=True)
+    )
 
 
 @handles("arith.constant", "index.constant", "index.bool.constant", "llvm.mlir.constant")

@@ -314,13 +314,16 @@ def _create_mask(machine: Machine, operation: Operation, *limits: Scalar) -> Res
 # --- bits ---
 
 
-@handles("vector.bitcast")
-def _bitcast(machine: Machine, operation: Operation, source: Elements) -> Results:
+@handles("vector.bitcast", "llvm.bitcast")
+def _bitcast(machine: Machine, operation: Operation, source: RuntimeValue) -> Results:
+    """Between vectors of any lengths; that of llvm between scalars and vectors, too."""
     old, new = (plain_element(value.type) for value in (*operation.operands, *operation.results))
-    machine.charge(len(source.items))
+    given = source.items if isinstance(source, Elements) else [source]
+    machine.charge(len(given))
     if _width(old) == _width(new):
-        return [made(operation, [_recast(machine, item, old, new) for item in source.items])]
-    words = [_recast(machine, item, old, IntegerType(_width(old))) for item in source.items]
+        items = [_recast(machine, item, old, new) for item in given]
+        return [vector_or_element(operation, items)]
+    words = [_recast(machine, item, old, IntegerType(_width(old))) for item in given]
     part = gcd(_width(old), _width(new))
     split = [each for word in words for each in _split(machine, word, _width(old), part)]
     count = _width(new) // part
@@ -330,7 +333,8 @@ def _bitcast(machine: Machine, operation: Operation, source: Elements) -> Result
         for at in range(0, len(split), count)
     ]
     whole = IntegerType(_width(new))
-    return [made(operation, [_recast(machine, item, whole, new) for item in joined])]
+    items = [_recast(machine, item, whole, new) for item in joined]
+    return [vector_or_element(operation, items)]
 
 
 def _width(type: IntegerType | FloatType) -> int:

@@ -179,6 +179,28 @@ def test_right_passes_are_proved(mlir_opt: str, tmp_path: Path) -> None:
     ]
 
 
+BITCASTS = """\
+func.func @wider(%x: vector<4xi8>) -> vector<2xi16> {
+  %r = vector.bitcast %x : vector<4xi8> to vector<2xi16>
+  return %r : vector<2xi16>
+}
+func.func @narrower(%x: vector<1xf64>) -> vector<2xf32> {
+  %r = vector.bitcast %x : vector<1xf64> to vector<2xf32>
+  return %r : vector<2xf32>
+}
+"""
+
+
+def test_a_lowering_of_bitcasts_is_proved(mlir_opt: str, tmp_path: Path) -> None:
+    (tmp_path / "in.mlir").write_text(BITCASTS)
+    done = validate("--", mlir_opt, "in.mlir", "--convert-vector-to-llvm", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[0] == (
+        "#1 pass-execution (convert-vector-to-llvm) on builtin.module: "
+        "equivalent (2 functions proved)"
+    )
+
+
 UNKNOWN = """\
 func.func private @outside(i32) -> i32
 func.func @uses(%x: i32) -> i32 {

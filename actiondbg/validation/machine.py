@@ -167,7 +167,7 @@ class _Meaning:
     elements: tuple[int, ...]  # the places of the operands that must be vectors or tensors
 
 
-_MEANINGS: dict[str, _Meaning] = {}
+MEANINGS: dict[str, _Meaning] = {}  # of the dialects that are imported
 UNKNOWN = "any operation of which nothing is known"
 # Dialects whose operations, if they have no meaning of their own, the domain applies to scalars.
 _SCALAR_DIALECTS = frozenset({"arith", "index", "math", "llvm"})
@@ -204,8 +204,8 @@ def handles(*names: str) -> Callable[[Handler], Handler]:
         takes_all = any(each.kind is each.VAR_POSITIONAL for each in given)
         elements = tuple(at for at, each in enumerate(given) if each.annotation == "Elements")
         for name in names:
-            assert name not in _MEANINGS, name
-            _MEANINGS[name] = _Meaning(handler, None if takes_all else len(given), elements)
+            assert name not in MEANINGS, name
+            MEANINGS[name] = _Meaning(handler, None if takes_all else len(given), elements)
         return handler
 
     return register
@@ -340,12 +340,12 @@ class Machine:
         Raises:
             NotInterpreted: it has no meaning here, or an operand has another type than it should.
         """
-        meaning = _MEANINGS.get(operation.name)
+        meaning = MEANINGS.get(operation.name)
         if meaning is None:
             has_parts = operation.regions or operation.successors
             if not has_parts and operation.name.partition(".")[0] in _SCALAR_DIALECTS:
                 return self.elementwise(operation, self.all(operation.operands))
-            meaning = _MEANINGS[STRUCTURED if operation.is_structured else UNKNOWN]
+            meaning = MEANINGS[STRUCTURED if operation.is_structured else UNKNOWN]
         operands = self.all(operation.operands[: meaning.count])
         for at in meaning.elements:
             elements(operands[at], operation)

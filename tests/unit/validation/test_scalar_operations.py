@@ -14,7 +14,6 @@ from actiondbg.validation.concrete import Concrete
 from actiondbg.validation.domain import POISON, UndefinedBehaviour, Unsettled
 from actiondbg.validation.function_judgement import JudgementLimits, Query
 from actiondbg.validation.module_judge import ModuleJudge
-from actiondbg.validation.pieces import TRAPPING
 from actiondbg.validation.program import OpaqueAttribute, Operation, Value
 from actiondbg.validation.proof import scalars
 from actiondbg.validation.proof.exploration import Explorer, ProofLimits
@@ -93,12 +92,6 @@ def test_names_are_those_of_mlir(dialect: str) -> None:
 def test_an_operation_is_as_strict_as_declared(name: str) -> None:
     operation = Operation(name, (Value(F32),), (Value(F32),), {})
     assert has_open_results(operation) != BY_NAME[name].is_exact
-
-
-def test_divisions_trap() -> None:
-    names = {name: each for name, each in BY_NAME.items() if not name.startswith("llvm.")}
-    divisions = {name for name, each in names.items() if each.is_division}
-    assert {*filter(TRAPPING.fullmatch, names)} == {*divisions, "math.ipowi"}
 
 
 def outcome(case: Case, row: Sequence[Any], is_source: bool) -> Any:

@@ -163,7 +163,8 @@ class _Comparison:
 
     def _blocks(self, before: Block, after: Block, order: dict[Block, int]) -> None:
         lefts, rights = (
-            [each for each in one.operations if not self._is_free(each)] for one in (before, after)
+            [each for each in one.operations if not is_free(each, self.safe)]
+            for one in (before, after)
         )
         pairs = self._anchor_pairs(lefts, rights)
         places = {each: at for one in (before, after) for at, each in enumerate(one.operations)}
@@ -239,24 +240,6 @@ class _Comparison:
                 _BOUND.fullmatch(maker.name) is not None
                 and all(self._is_bound(each) for each in maker.operands if each.type == INDEX)
             )
-        )
-
-    def _is_free(self, operation: Operation) -> bool:
-        """Whether it does not matter where, and how often, an operation is run."""
-        if not is_pure(operation) or operation.name == _PLACE:
-            return False
-        return not any(map(self._is_trapping, walk(operation)))
-
-    def _is_trapping(self, operation: Operation) -> bool:
-        known = BY_NAME.get(operation.name)
-        if known is not None:
-            is_unsafe = known.is_division and operation.operands[1] not in self.safe
-            return is_unsafe or known.name == "ipowi"
-        if _TRAPPING.fullmatch(operation.name) is None:
-            return False
-        return not all(
-            isinstance(value.type, ShapedType) and None not in value.type.shape
-            for value in (*operation.operands, *operation.results)
         )
 
     def _made(self, operation: Operation) -> None:
@@ -358,6 +341,28 @@ def is_pure(operation: Operation) -> bool:
         return False
     return all(
         each is operation or each.name in TERMINATORS or is_pure(each) for each in walk(operation)
+    )
+
+
+def is_free(operation: Operation, safe: Set[Value] = frozenset()) -> bool:
+    """Whether it does not matter where, and how often, an operation is run.
+
+    By constants of ``safe``, each number may be divided.
+    """
+    if not is_pure(operation) or operation.name == _PLACE:
+        return False
+    return not any(_is_trapping(each, safe) for each in walk(operation))
+
+
+def _is_trapping(operation: Operation, safe: Set[Value]) -> bool:
+    known = BY_NAME.get(operation.name)
+    if known is not None:
+        return known.name == "ipowi" or (known.is_division and operation.operands[1] not in safe)
+    if _TRAPPING.fullmatch(operation.name) is None:
+        return False
+    return not all(
+        isinstance(value.type, ShapedType) and None not in value.type.shape
+        for value in (*operation.operands, *operation.results)
     )
 
 

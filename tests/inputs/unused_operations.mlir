@@ -1,6 +1,5 @@
 // An example of each operation that validate gives a meaning, and that touches no memory, by itself:
 // no result is used.
-module {
 func.func private @callee()
 func.func @indices(%i: index, %j: index) {
   %0 = affine.apply affine_map<(d0) -> (d0 + 1)>(%i)
@@ -118,5 +117,4 @@ func.func @vectors(%v: vector<4xi32>, %w: vector<2x4xi32>, %f: vector<4xf32>, %k
   %25 = vector.transpose %w, [1, 0] : vector<2x4xi32> to vector<4x2xi32>
   vector.print %x : i32
   return
-}
 }

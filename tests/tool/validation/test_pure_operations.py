@@ -1,4 +1,4 @@
-"""Congruence takes for pure what MLIR erases where nobody uses the result."""
+"""Congruence takes for pure what MLIR erases if nobody uses it, and for free what it may hoist."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from actiondbg.validation.interpreter import handled
 from actiondbg.validation.machine import TERMINATORS
-from actiondbg.validation.pieces import is_pure
+from actiondbg.validation.pieces import is_free, is_pure
 from actiondbg.validation.program import Operation, walk
 from actiondbg.validation.program_reader import ProgramReader
 from actiondbg.validation.scalar_operations import BY_NAME, ScalarOperation
@@ -43,6 +43,14 @@ def _operations(text: str) -> dict[str, Operation]:
     return {each.name: each for one in functions for each in walk(one.operation)}
 
 
+def _through(mlir_opt: str, option: str, text: str) -> str:
+    """Return a program after a pass."""
+    done = subprocess.run(
+        [mlir_opt, option], input=text, capture_output=True, text=True, check=True
+    )
+    return done.stdout
+
+
 def _scalar(name: str, operation: ScalarOperation) -> str:
     case = Case(name, [F32] * _OPERANDS.get(operation.name, 1), [F32])
     if has_cases(operation):
@@ -72,10 +80,33 @@ def test_each_operation_has_an_example() -> None:
 
 @pytest.mark.parametrize("text", [EXAMPLES, SCALARS], ids=["dialects", "scalars"])
 def test_what_is_erased_is_pure(text: str, mlir_opt: str) -> None:
-    done = subprocess.run(
-        [mlir_opt, "--canonicalize"], input=text, capture_output=True, text=True, check=True
-    )
-    known, kept = _operations(text), _operations(done.stdout).keys()
+    kept = _operations(_through(mlir_opt, "--canonicalize", text)).keys()
+    known = _operations(text)
     pure = {name for name, each in known.items() if is_pure(each)}
     assert len(pure) > 50
     assert pure == known.keys() - kept - TERMINATORS - _KEPT.keys()
+
+
+_HEAD = re.compile(r"(func\.func @\w+\([^{]*\) \{\n)")
+_LOOP = r"""\1  %from = arith.constant 0 : index
+  %to = func.call @bound() : () -> index
+  %step = arith.constant 1 : index
+  scf.for %lap = %from to %to step %step {
+"""
+
+
+@pytest.mark.parametrize("text", [EXAMPLES, SCALARS], ids=["dialects", "scalars"])
+def test_what_stays_in_a_loop_is_not_free(text: str, mlir_opt: str) -> None:
+    looped = _HEAD.sub(_LOOP, text).replace("\n  return\n", "\n  }\n  return\n")
+    looped += "func.func private @bound() -> index\n"
+    functions = ProgramReader().read(_through(mlir_opt, "--loop-invariant-code-motion", looped))
+    loops = [
+        each
+        for function in functions.functions.values()
+        for each in walk(function.operation)
+        if each.name == "scf.for"
+    ]
+    assert len(loops) == text.count("\n  return\n")
+    staying = {each for loop in loops for each in loop.regions[0].blocks[0].operations}
+    # MLIR hoists no operation with a mask around it.
+    assert {each.name for each in staying if is_free(each)} <= {"vector.mask"}

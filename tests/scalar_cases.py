@@ -161,7 +161,7 @@ _MORE_ATTRIBUTES: dict[str, list[dict[str, Any]]] = {
     **dict.fromkeys(("addi", "subi", "muli", "shli", "trunci"), _WRAPS),
     **{name: [{"isExact": True}] for name in ("divsi", "divui", "shrsi", "shrui")},
     **{name: [{"nonNeg": True}] for name in ("extui", "uitofp")},
-    **dict.fromkeys(("addf", "mulf", "maximumf", "sqrt", "isnan"), _FAST),
+    **dict.fromkeys(("addf", "mulf", "maximumf", "sqrt", "isnan", "select"), _FAST),
 }
 _PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
 # Of intrinsics, beside the attributes of the operation.

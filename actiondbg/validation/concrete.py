@@ -586,10 +586,10 @@ class Concrete:
         width = types[0].width if types and isinstance(types[0], IntegerType) else 0
         context = OperationOnNumbers(short, name, width, types, results, attributes, self.is_source)
         if short == "select":
-            if fast_math(attributes) & {"nnan", "ninf"}:
-                raise NotInterpreted(f"{name} with flags of fast math")
-            chosen, *ways = operands
-            return (POISON if chosen is POISON else ways[0 if chosen else 1],)
+            condition, *ways = operands
+            chosen = POISON if condition is POISON else ways[0 if condition else 1]
+            # By LangRef, flags of a selection are about its result, and not about the other way.
+            return float_results(context, (), (chosen,))
         if short == "freeze":
             return (0 if operands[0] is POISON else operands[0],)
         if short in DIVISIONS and (operands[1] is POISON or operands[1] == 0):

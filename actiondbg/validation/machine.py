@@ -167,7 +167,7 @@ class _Meaning:
     elements: tuple[int, ...]  # the places of the operands that must be vectors or tensors
 
 
-_MEANINGS: dict[str, _Meaning] = {}
+MEANINGS: dict[str, _Meaning] = {}  # of the dialects that are imported
 UNKNOWN = "any operation of which nothing is known"
 # Dialects whose operations, if they have no meaning of their own, the domain applies to scalars.
 _SCALAR_DIALECTS = frozenset({"arith", "index", "math", "llvm"})
@@ -204,8 +204,8 @@ def handles(*names: str) -> Callable[[Handler], Handler]:
         takes_all = any(each.kind is each.VAR_POSITIONAL for each in given)
         elements = tuple(at for at, each in enumerate(given) if each.annotation == "Elements")
         for name in names:
-            assert name not in _MEANINGS, name
-            _MEANINGS[name] = _Meaning(handler, None if takes_all else len(given), elements)
+            assert name not in MEANINGS, name
+            MEANINGS[name] = _Meaning(handler, None if takes_all else len(given), elements)
         return handler
 
     return register
@@ -340,12 +340,12 @@ class Machine:
         Raises:
             NotInterpreted: it has no meaning here, or an operand has another type than it should.
         """
-        meaning = _MEANINGS.get(operation.name)
+        meaning = MEANINGS.get(operation.name)
         if meaning is None:
             has_parts = operation.regions or operation.successors
             if not has_parts and operation.name.partition(".")[0] in _SCALAR_DIALECTS:
                 return self.elementwise(operation, self.all(operation.operands))
-            meaning = _MEANINGS[STRUCTURED if operation.is_structured else UNKNOWN]
+            meaning = MEANINGS[STRUCTURED if operation.is_structured else UNKNOWN]
         operands = self.all(operation.operands[: meaning.count])
         for at in meaning.elements:
             elements(operands[at], operation)
@@ -366,7 +366,8 @@ class Machine:
         if not shaped:
             return self._scalar(operation, operands, types, results)
         shape = shaped[0].shape
-        if any(each.shape != shape for each in shaped):
+        has_other_results = not all(_may_have(value.type, shape) for value in operation.results)
+        if has_other_results or any(each.shape != shape for each in shaped):
             raise NotInterpreted(f"{operation.name} of elements of different shapes")
         count = prod(shape)
         self.charge(count)
@@ -439,6 +440,14 @@ def _scalar_type(type: Type, operation: Operation) -> IntegerType | FloatType:
     if isinstance(element, IntegerType | FloatType) and not is_memory:
         return element
     raise NotInterpreted(f"{operation.name} of {type}")
+
+
+def _may_have(type: Type, shape: Sequence[int]) -> bool:
+    """Whether elements of a type may have a shape."""
+    sizes = type.shape if isinstance(type, ShapedType) else ()
+    return len(sizes) == len(shape) and all(
+        size in (None, here) for size, here in zip(sizes, shape, strict=True)
+    )
 
 
 @handles("arith.constant", "index.constant", "index.bool.constant", "llvm.mlir.constant")

@@ -42,6 +42,7 @@ from actiondbg.validation.program import (
     structure,
     walk,
 )
+from actiondbg.validation.scalar_operations import BY_NAME
 from actiondbg.validation.types import INDEX, OpaqueType, ShapedType, Type
 
 _NAME = "cut"
@@ -49,19 +50,20 @@ _COPY = "cut.copy"  # an operation of ours: its result is its operand
 _MOST_OPERATIONS = 200  # of a cut
 _MOST_KNOWN = 2**15  # operations of which something is kept: the cuts of a function ask again
 _CONSTANT = re.compile(r"(?:^|\.)(?:const|constant|Constant)(?:\.\w+)?$")
+# What has no effects, where it does not touch memory: dialects, and operations of others.
 _PURE = re.compile(
-    r"(?:arith|math|index|complex|ub|tensor|linalg)\..*"
+    r"(?:arith|math|index|complex|tensor|linalg|vector)\..*"
     r"|affine\.(?:apply|min|max|linearize_index|delinearize_index)"
-    r"|vector\.(?:broadcast|extract|insert|shape_cast|transpose|shuffle|bitcast|reduction|fma"
-    r"|extract_strided_slice|insert_strided_slice|multi_reduction|contract|outerproduct|step"
-    # A mask and the operation in it are one: without the mask the operation does something else.
-    r"|create_mask|constant_mask|from_elements|to_elements|interleave|deinterleave|mask)"
+    r"|(?:ub|llvm\.mlir)\.poison|builtin\.unrealized_conversion_cast"
 )
-# Without effects but for undefined behaviour: to run one more, or earlier, is another program.
-TRAPPING = re.compile(
-    r"(?:arith|index)\.(?:floor|ceil)?(?:div|rem)(?:s|u|si|ui)|math\.ipowi|tensor\.extract"
-    r"|tensor\.(?:extract|insert|parallel_insert)_slice|tensor\.insert|tensor\.generate|tensor\.pad"
-    r"|tensor\.(?:reshape|expand_shape|collapse_shape|cast|dim)"
+# But these: two frozen values of one poison value may differ.
+_EFFECTS = frozenset({"vector.print", "tensor.parallel_insert_slice", "llvm.freeze"})
+# Without effects but for undefined behaviour, as divisions are: to run one more, or earlier, is
+# another program. The verifier has checked those of static shapes.
+_TRAPPING = re.compile(
+    r"tensor\.(?:extract|insert|generate|pad|reshape|cast|dim)"
+    r"|tensor\.(?:extract_slice|insert_slice|expand_shape|collapse_shape)"
+    r"|vector\.(?:transfer_read|transfer_write|gather)"
 )
 
 
@@ -74,7 +76,6 @@ _BOUND = re.compile(
     r"affine\.(?:apply|min|max)|arith\.(?:addi|subi|(?:min|max)[su]i|(?:floor|ceil)?div[su]i|select)"
 )
 _PLACE = "linalg.index"  # has another result in each body
-_NUMBERS = ("arith.", "index.", "math.")
 # Loops, with how many arguments of their bodies count.
 _COUNTING = {
     **dict.fromkeys(("scf.for", "affine.for"), 1),
@@ -162,7 +163,8 @@ class _Comparison:
 
     def _blocks(self, before: Block, after: Block, order: dict[Block, int]) -> None:
         lefts, rights = (
-            [each for each in one.operations if not self._is_free(each)] for one in (before, after)
+            [each for each in one.operations if not is_free(each, self.safe)]
+            for one in (before, after)
         )
         pairs = self._anchor_pairs(lefts, rights)
         places = {each: at for one in (before, after) for at, each in enumerate(one.operations)}
@@ -184,7 +186,7 @@ class _Comparison:
         for tag, i1, i2, j1, j2 in Alignment(*keys).get_opcodes():
             if tag == "equal":
                 pairs += zip(before[i1:i2], after[j1:j2], strict=True)
-            elif not all(map(_is_pure, (*before[i1:i2], *after[j1:j2]))):
+            elif not all(map(is_pure, (*before[i1:i2], *after[j1:j2]))):
                 raise Uncut
             elif j2 > j1:  # what may trap is where something was that must trap then, too
                 self._replaced(before[i1:i2], after[j1:j2])
@@ -212,7 +214,7 @@ class _Comparison:
                 self.small.update(arguments[: _COUNTING[left.name]])
         for one, other in zip(left.regions, right.regions, strict=True):
             self.regions(one, other)
-        if _is_pure(left) and left.name != _PLACE:  # it has the same results wherever it is run
+        if is_pure(left) and left.name != _PLACE:  # it has the same results wherever it is run
             number = self._number(left)
             self._keys[self._key(right)] = number
             self._number(right)
@@ -238,23 +240,6 @@ class _Comparison:
                 _BOUND.fullmatch(maker.name) is not None
                 and all(self._is_bound(each) for each in maker.operands if each.type == INDEX)
             )
-        )
-
-    def _is_free(self, operation: Operation) -> bool:
-        """Whether it does not matter where, and how often, an operation is run."""
-        if not _is_pure(operation) or operation.name == _PLACE:
-            return False
-        return not any(map(self._is_trapping, walk(operation)))
-
-    def _is_trapping(self, operation: Operation) -> bool:
-        if TRAPPING.fullmatch(operation.name) is None:
-            return False
-        if operation.name.startswith(_NUMBERS):
-            return operation.name == "math.ipowi" or operation.operands[1] not in self.safe
-        # The verifier has checked shapes that are static.
-        return not all(
-            isinstance(value.type, ShapedType) and None not in value.type.shape
-            for value in (*operation.operands, *operation.results)
         )
 
     def _made(self, operation: Operation) -> None:
@@ -342,15 +327,42 @@ def _safe_divisors(function: Function) -> Iterator[Value]:
 
 
 @lru_cache(_MOST_KNOWN)
-def _is_pure(operation: Operation) -> bool:
+def is_pure(operation: Operation) -> bool:
+    """Whether an operation does nothing but compute its results of its operands.
+
+    It may have no defined behaviour for some of them.
+    """
     if operation.successors or operation.name in TERMINATORS:
         return False
     if _CONSTANT.search(operation.name) and not operation.operands and not operation.regions:
         return True
-    if _PURE.fullmatch(operation.name) is None or _touches_memory(operation):
+    is_known = operation.name in BY_NAME or _PURE.fullmatch(operation.name) is not None
+    if not is_known or operation.name in _EFFECTS or _touches_memory(operation):
         return False
     return all(
-        each is operation or each.name in TERMINATORS or _is_pure(each) for each in walk(operation)
+        each is operation or each.name in TERMINATORS or is_pure(each) for each in walk(operation)
+    )
+
+
+def is_free(operation: Operation, safe: Set[Value] = frozenset()) -> bool:
+    """Whether it does not matter where, and how often, an operation is run.
+
+    By constants of ``safe``, each number may be divided.
+    """
+    if not is_pure(operation) or operation.name == _PLACE:
+        return False
+    return not any(_is_trapping(each, safe) for each in walk(operation))
+
+
+def _is_trapping(operation: Operation, safe: Set[Value]) -> bool:
+    known = BY_NAME.get(operation.name)
+    if known is not None:
+        return known.name == "ipowi" or (known.is_division and operation.operands[1] not in safe)
+    if _TRAPPING.fullmatch(operation.name) is None:
+        return False
+    return not all(
+        isinstance(value.type, ShapedType) and None not in value.type.shape
+        for value in (*operation.operands, *operation.results)
     )
 
 
@@ -466,7 +478,7 @@ class _Extraction:
                 continue
             found[number] = each
             maker = self._comparison.makers.get(each)
-            if maker is not None and _is_pure(maker):
+            if maker is not None and is_pure(maker):
                 left += _uses(maker)
         return found
 
@@ -484,7 +496,7 @@ class _Extraction:
             maker = self._comparison.makers.get(value)
             is_common = number in common
             is_constant = maker is not None and not maker.operands and not maker.regions
-            inside = maker is not None and _is_pure(maker)
+            inside = maker is not None and is_pure(maker)
             if not inside or (is_common and depth <= 0 and not is_constant):
                 body.leaves.setdefault(number, []).append(value)
                 continue

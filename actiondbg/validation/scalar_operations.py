@@ -13,7 +13,7 @@ class ScalarOperation:
     index: str  # its name in index, without the dialect; empty if it has none there
     llvm: str  # its name in llvm, without the dialect; empty if it has none there
     # It has one result only, by IEEE 754 or because it is an integer. Of another one, results agree
-    # within a tolerance, and a proof knows nothing but that it is a function.
+    # within a tolerance, and a proof knows that it is a function; of a few, such as fma, which.
     is_exact: bool
     is_division: bool  # its second operand must be neither 0 nor poison
     # The bf16 nearest to its result in f32 is its result in bf16.

@@ -42,7 +42,6 @@ _EXACT_COMPLEX = frozenset(
 _LLVM_APPROXIMATED = re.compile(
     r"llvm\.intr\.(?:fmuladd|exp10|powi|sincos|vector\.reduce\.f(?:add|mul)|matrix\.multiply)"
 )
-_VECTOR_REDUCTIONS = re.compile(r"vector\.(?:reduction|multi_reduction|contract|outerproduct|scan)")
 # What is in the bodies of reductions whose order says nothing. A maximum by a comparison is not:
 # of NaNs, the order decides.
 _ORDERLESS = frozenset(
@@ -191,10 +190,12 @@ def has_open_results(operation: Operation) -> bool:
         return not _ORDERLESS_KINDS.issuperset(_kinds(operation, "reductions"))
     if name == "vector.outerproduct" and len(operation.operands) == 2:  # nothing is added
         return False
-    return (
-        bool(_VECTOR_REDUCTIONS.fullmatch(name))
-        and reduction_kind(operation.attributes) not in _EXTREMES
-    )
+    return _combines_vectors(operation) and reduction_kind(operation.attributes) not in _EXTREMES
+
+
+def _combines_vectors(operation: Operation) -> bool:
+    """Whether an operation is a reduction of vectors, or a scan: only these have a kind."""
+    return operation.name.startswith("vector.") and "kind" in operation.attributes
 
 
 def _is_open_linalg(operation: Operation) -> bool:
@@ -233,7 +234,7 @@ def _has_open_zeros(operation: Operation) -> bool:
     """Whether the sign of a zero is open."""
     if _OPEN_ZEROS.fullmatch(operation.name):
         return True
-    if _VECTOR_REDUCTIONS.fullmatch(operation.name):
+    if _combines_vectors(operation):
         return bool(_OPEN_ZEROS.fullmatch(reduction_kind(operation.attributes)))
     if operation.name == "affine.parallel":
         return not _OPEN_ZERO_KINDS.isdisjoint(_kinds(operation, "reductions"))

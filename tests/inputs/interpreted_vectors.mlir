@@ -28,6 +28,13 @@ func.func @main() {
   vector.print %bc : vector<8xi16>
   %bd = vector.bitcast %bc : vector<8xi16> to vector<2xi64>
   vector.print %bd : vector<2xi64>
+  %be = llvm.bitcast %s : vector<4xi32> to vector<16xi8>
+  vector.print %be : vector<16xi8>
+  %word = arith.constant -559038737 : i32
+  %bf = llvm.bitcast %word : i32 to vector<4xi8>
+  vector.print %bf : vector<4xi8>
+  %bg = llvm.bitcast %bf : vector<4xi8> to i32
+  vector.print %bg : i32
   %m = vector.create_mask %c1, %c2 : vector<2x3xi1>
   vector.print %m : vector<2x3xi1>
   %n = vector.constant_mask [2, 1] : vector<2x3xi1>

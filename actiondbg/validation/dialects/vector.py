@@ -47,6 +47,7 @@ from actiondbg.validation.types import (
 )
 
 _FLOAT_WIDTH = re.compile(r"b?f(\d+)")
+_EQUAL, _UNORDERED = 1, 14  # of arith's predicates for floats
 _MOST_CHOICES = 4096  # elements that a dynamic position may select from, without a decision
 # Given the mask around the operation, if there is one.
 Maskable = Callable[[Machine, Operation, Elements | None], Results]
@@ -314,13 +315,16 @@ def _create_mask(machine: Machine, operation: Operation, *limits: Scalar) -> Res
 # --- bits ---
 
 
-@handles("vector.bitcast")
-def _bitcast(machine: Machine, operation: Operation, source: Elements) -> Results:
+@handles("vector.bitcast", "llvm.bitcast")
+def _bitcast(machine: Machine, operation: Operation, source: RuntimeValue) -> Results:
+    """Between vectors of any lengths; that of llvm between scalars and vectors, too."""
     old, new = (plain_element(value.type) for value in (*operation.operands, *operation.results))
-    machine.charge(len(source.items))
+    given = source.items if isinstance(source, Elements) else [source]
+    machine.charge(len(given))
     if _width(old) == _width(new):
-        return [made(operation, [_recast(machine, item, old, new) for item in source.items])]
-    words = [_recast(machine, item, old, IntegerType(_width(old))) for item in source.items]
+        items = [_recast(machine, item, old, new) for item in given]
+        return [vector_or_element(operation, items)]
+    words = [_recast(machine, item, old, IntegerType(_width(old))) for item in given]
     part = gcd(_width(old), _width(new))
     split = [each for word in words for each in _split(machine, word, _width(old), part)]
     count = _width(new) // part
@@ -330,7 +334,8 @@ def _bitcast(machine: Machine, operation: Operation, source: Elements) -> Result
         for at in range(0, len(split), count)
     ]
     whole = IntegerType(_width(new))
-    return [made(operation, [_recast(machine, item, whole, new) for item in joined])]
+    items = [_recast(machine, item, whole, new) for item in joined]
+    return [vector_or_element(operation, items)]
 
 
 def _width(type: IntegerType | FloatType) -> int:
@@ -638,10 +643,8 @@ def _promoted(
 
 @handles("vector.scan")
 def _scan(machine: Machine, operation: Operation, source: Elements, start: Elements) -> Results:
-    if operation.attributes.get("inclusive"):
-        # The documentation has the initial value take part in it, the lowering leaves it out.
-        raise NotInterpreted("an inclusive vector.scan")
     along = operation.attributes.get("reduction_dim")
+    is_inclusive = bool(operation.attributes.get("inclusive"))
     assert isinstance(along, int)
     combination = _combination(machine, operation)
     machine.charge(len(source.items))
@@ -652,8 +655,31 @@ def _scan(machine: Machine, operation: Operation, source: Elements, start: Eleme
     last = list(start.items)
     for lane, first in enumerate(positions(rest, others)):
         total = start.items[lane]
+        if is_inclusive:
+            _check_neutral(combination, total)
         for at in range(source.shape[along]):
             here = first + at * steps[along]
-            items[here] = last[lane] = total
-            total = combination.of(total, source.items[here])
+            item = source.items[here]
+            more = item if is_inclusive and not at else combination.of(total, item)
+            items[here] = last[lane] = more if is_inclusive else total
+            total = more
     return [replace(source, items=items), replace(start, items=last)]
+
+
+def _check_neutral(combination: Combination, initial: Scalar) -> None:
+    """Check that the initial value of an inclusive scan changes nothing.
+
+    Raises:
+        NotInterpreted: it may. By the documentation it is in all results, by the lowering in none.
+    """
+    machine, element = combination.machine, combination.element
+    if isinstance(element, FloatType):
+        is_nan = combination.kind in ("minnumf", "maxnumf")  # the neutral value is
+        operands = (initial, initial if is_nan else combination.neutral())
+        attributes = {"predicate": _UNORDERED if is_nan else _EQUAL}
+        same = applied(machine, "arith.cmpf", operands, element, BOOL, attributes)
+    else:
+        same = compared(machine, "eq", initial, combination.neutral(), element)
+    # It may be poison, which is no undefined behaviour.
+    if not machine.domain.decide(applied(machine, "arith.freeze", [same], BOOL)):
+        raise NotInterpreted("an inclusive vector.scan with an initial value that is not neutral")

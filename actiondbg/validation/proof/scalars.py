@@ -368,6 +368,21 @@ def float_operation(operation: OperationOnTerms, operands: Sequence[Term]) -> Co
     return _with_flags(operation, operands, results, flags)
 
 
+def flagged_selection(operation: OperationOnTerms, chosen: Term) -> Computed:
+    """Apply flags of fast math to a selection: they are about its result, not the other way.
+
+    Raises:
+        NotInterpreted: the solver does not know the format of the number.
+    """
+    flags = fast_math(operation.attributes) if operation.attributes else frozenset[str]()
+    (type,) = operation.results
+    if not flags or not isinstance(type, FloatType):
+        return Computed((chosen,))
+    if is_opaque(type):
+        raise NotInterpreted(f"proof with flags of fast math on {type}")
+    return _with_flags(operation, (chosen,), (chosen,), flags)
+
+
 def _with_flags(
     operation: OperationOnTerms,
     operands: Sequence[Term],

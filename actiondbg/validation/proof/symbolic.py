@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from actiondbg.validation.domain import NotInterpreted, Scalar, fast_math
+from actiondbg.validation.domain import NotInterpreted, Scalar
 from actiondbg.validation.floats import bits_of as bits_of_number
 from actiondbg.validation.program import Attribute
 from actiondbg.validation.proof.operation_on_terms import (
@@ -16,7 +16,7 @@ from actiondbg.validation.proof.operation_on_terms import (
     sort_of,
     width_of,
 )
-from actiondbg.validation.proof.scalars import INTEGERS, float_operation
+from actiondbg.validation.proof.scalars import INTEGERS, flagged_selection, float_operation
 from actiondbg.validation.proof.terms import Term
 from actiondbg.validation.scalar_operations import BY_NAME
 from actiondbg.validation.types import FloatType, IntegerType, Type
@@ -65,24 +65,29 @@ class Symbolic(Surroundings):
         declared = BY_NAME.get(name)
         short = name if declared is None else declared.name
         values: Sequence[ScalarTerm] = operands
+        operation = OperationOnTerms(short, name, types, results, attributes, self, values)
         if short == "select":
-            if fast_math(attributes):
-                raise NotInterpreted(f"{name} with flags of fast math")
-            return (self._selected(*values),)
+            return (self._selected(operation, *values),)
         if short == "freeze":
             return (self._frozen(values[0]),)
-        operation = OperationOnTerms(short, name, types, results, attributes, self, values)
         computed = _computed(operation, [value.term for value in values])
         poison = operation.poison
         if computed.poison is not None:
             poison = self.terms.or_(poison, computed.poison)
         return tuple([ScalarTerm(term, poison) for term in computed.terms])
 
-    def _selected(self, condition: ScalarTerm, yes: ScalarTerm, no: ScalarTerm) -> ScalarTerm:
+    def _selected(
+        self,
+        operation: OperationOnTerms,
+        condition: ScalarTerm,
+        yes: ScalarTerm,
+        no: ScalarTerm,
+    ) -> ScalarTerm:
         terms = self.terms
         way = terms.truth(condition.term)
         poison = terms.or_(condition.poison, terms.ite(way, yes.poison, no.poison))
-        return ScalarTerm(terms.ite(way, yes.term, no.term), poison)
+        computed = flagged_selection(operation, terms.ite(way, yes.term, no.term))
+        return ScalarTerm(computed.terms[0], terms.or_(poison, computed.poison or terms.false))
 
     def _frozen(self, value: ScalarTerm) -> ScalarTerm:
         """Return anything in place of poison: the first one of the source is that of the target."""

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.tool
 @pytest.mark.parametrize(
     ("name", "lines"),
     [
-        ("vectors", 18),
+        ("vectors", 21),
         ("vector_memory", 23),
         ("tensors", 21),
         ("floats", 18),

@@ -179,6 +179,78 @@ def test_right_passes_are_proved(mlir_opt: str, tmp_path: Path) -> None:
     ]
 
 
+BITCASTS = """\
+func.func @wider(%x: vector<4xi8>) -> vector<2xi16> {
+  %r = vector.bitcast %x : vector<4xi8> to vector<2xi16>
+  return %r : vector<2xi16>
+}
+func.func @narrower(%x: vector<1xf64>) -> vector<2xf32> {
+  %r = vector.bitcast %x : vector<1xf64> to vector<2xf32>
+  return %r : vector<2xf32>
+}
+"""
+
+
+def test_a_lowering_of_bitcasts_is_proved(mlir_opt: str, tmp_path: Path) -> None:
+    (tmp_path / "in.mlir").write_text(BITCASTS)
+    done = validate("--", mlir_opt, "in.mlir", "--convert-vector-to-llvm", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[0] == (
+        "#1 pass-execution (convert-vector-to-llvm) on builtin.module: "
+        "equivalent (2 functions proved)"
+    )
+
+
+_SCAN = """
+func.func @{name}(%w: vector<3x2x{type}>) -> (vector<3x2x{type}>, vector<2x{type}>) {{
+  %v = arith.constant dense<{initial}> : vector<2x{type}>
+  %a, %b = vector.scan <{kind}>, %w, %v {{inclusive = {inclusive}, reduction_dim = 0 : i64}}
+    : vector<3x2x{type}>, vector<2x{type}>
+  return %a, %b : vector<3x2x{type}>, vector<2x{type}>
+}}
+"""
+_NEUTRAL = [
+    *((kind, "i32", "0") for kind in ("add", "or", "xor", "maxui")),
+    *(("and", "i32", "-1"), ("minui", "i32", "-1"), ("mul", "i32", "1")),
+    *(("maxsi", "i8", "-128"), ("minsi", "i8", "127")),
+    *(("add", "f32", "0.0"), ("mul", "f32", "1.0")),
+    *(("maximumf", "f32", "0xFF800000"), ("minimumf", "f32", "0x7F800000")),
+    *((kind, "f32", "0x7FC00000") for kind in ("maxnumf", "minnumf")),
+]
+_LOWERED_SCANS = """
+module attributes {{transform.with_named_sequence}} {{
+  {functions}
+  transform.named_sequence @__transform_main(%root: !transform.any_op) {{
+    %all = transform.structured.match ops{{["func.func"]}} in %root
+      : (!transform.any_op) -> !transform.any_op
+    transform.apply_patterns to %all {{
+      transform.apply_patterns.vector.lower_scan
+    }} : !transform.any_op
+    transform.yield
+  }}
+}}
+"""
+
+
+def test_a_lowering_of_scans(mlir_opt: str, tmp_path: Path) -> None:
+    scans = [
+        _SCAN.format(name=f"{kind}_{type}", kind=kind, type=type, initial=initial, inclusive="true")
+        for kind, type, initial in _NEUTRAL
+    ]
+    exclusive = {"kind": "mul", "type": "i8", "initial": "3", "inclusive": "false"}
+    other = {"kind": "add", "type": "i32", "initial": "[0, 5]", "inclusive": "true"}
+    scans += [_SCAN.format(name="exclusive", **exclusive), _SCAN.format(name="other", **other)]
+    (tmp_path / "in.mlir").write_text(_LOWERED_SCANS.format(functions="".join(scans)))
+    found = validated("--all", "--", mlir_opt, "in.mlir", "--transform-interpreter", cwd=tmp_path)
+    (judged,) = found["passes"]
+    functions = {each["function"]: each for each in judged["functions"]}
+    reason = functions.pop("other")
+    assert reason["verdict"] == "unknown"
+    assert "an inclusive vector.scan with an initial value that is not neutral" in reason["detail"]
+    assert {each["verdict"] for each in functions.values()} == {"equivalent"}
+    assert len(functions) == len(_NEUTRAL) + 1
+
+
 UNKNOWN = """\
 func.func private @outside(i32) -> i32
 func.func @uses(%x: i32) -> i32 {

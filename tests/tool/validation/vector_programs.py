@@ -250,7 +250,8 @@ class _Writer:
         new = self._chance.choice(fitting)
         result = (*shape[:-1], bits // _WIDTHS[new])
         types = f"{_vector(shape, element)} to {_vector(result, new)}"
-        self._made(f"vector.bitcast {name} : {types}", result, new)
+        dialect = self._chance.choice(("vector", "llvm")) if len(shape) == 1 else "vector"
+        self._made(f"{dialect}.bitcast {name} : {types}", result, new)
 
     def _interleave(self) -> None:
         name, shape, element = self._any()

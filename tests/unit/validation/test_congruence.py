@@ -13,6 +13,7 @@ from actiondbg.validation.pieces import NotScaled, Uncut, cuts, scaled
 from actiondbg.validation.program import Function, FunctionPair
 from actiondbg.validation.program_reader import ProgramReader
 from actiondbg.validation.proof.refinement import Refuted, prove
+from actiondbg.validation.scalar_operations import BY_NAME
 
 READER = ProgramReader()
 HEAD = (
@@ -73,6 +74,61 @@ return %c : i32
 @pytest.mark.parametrize("name", SAME)
 def test_nothing_is_left(name: str) -> None:
     assert cuts(function(ORIGINAL), function(SAME[name])) == []
+
+
+REORDERED = {
+    "vector<2x4xi32>": [
+        "vector.scan <add>, %w, %v {inclusive = false, reduction_dim = 0 : i64}"
+        " : vector<2x4xi32>, vector<4xi32>",
+        "vector.scan <mul>, %w, %v {inclusive = false, reduction_dim = 0 : i64}"
+        " : vector<2x4xi32>, vector<4xi32>",
+    ],
+    "i32": ["llvm.mul %x, %x : i32", "llvm.mlir.poison : i32"],
+    "i64": [
+        "builtin.unrealized_conversion_cast %n : index to i64",
+        "builtin.unrealized_conversion_cast %k : index to i64",
+    ],
+}
+
+
+@pytest.mark.parametrize("type", REORDERED)
+def test_pure_operations_have_no_order(type: str) -> None:
+    arguments = "%v: vector<4xi32>, %w: vector<2x4xi32>, %x: i32, %n: index, %k: index"
+    count = ":2" if "vector" in type else ":1"
+    lines = [f"%{name}{count} = {each}\n" for name, each in zip("ab", REORDERED[type], strict=True)]
+    before, after = (
+        READER.read(
+            f"func.func @f({arguments}) -> ({type}, {type}) {{\n"
+            f"{''.join(each)} return %a#0, %b#0 : {type}, {type}\n}}"
+        ).functions["f"]
+        for each in (lines, lines[::-1])
+    )
+    assert cuts(before, after) == []
+
+
+DIVISIONS = sorted(name for name, each in BY_NAME.items() if each.is_division)
+
+
+@pytest.mark.parametrize("name", [*DIVISIONS, "math.ipowi"])
+def test_a_division_that_may_trap_is_not_free(name: str) -> None:
+    value, type = ("%c0", "index") if name.startswith("index.") else ("%x", "i32")
+    line = f'%q = "{name}"({value}, {value}) : ({type}, {type}) -> {type}\n'
+    with pytest.raises(Uncut):
+        cuts(function("return %x : i32"), function(f"{line}return %x : i32"))
+
+
+def test_threads_that_insert_other_slices_are_not_the_same() -> None:
+    text = """
+func.func @f(%a: tensor<2xi32>, %o: tensor<6xi32>) -> tensor<6xi32> {{
+  %r = scf.forall (%i) in (1) shared_outs(%out = %o) -> (tensor<6xi32>) {{
+    scf.forall.in_parallel {{
+      tensor.parallel_insert_slice %a into %out[{}] [2] [1] : tensor<2xi32> into tensor<6xi32>
+    }}
+  }}
+  return %r : tensor<6xi32>
+}}
+"""
+    assert judged(text.format(0), text.format(1)).verdict == "different"
 
 
 @pytest.mark.parametrize("name", OTHER)
@@ -496,6 +552,9 @@ func.func @f(%c: i1, %a: tensor<4xi32>, %b: tensor<4xi32>, %i: index) -> tensor<
 _BODIES_THAT_MAY_TRAP = {
     "a division": """%d = linalg.map { arith.divsi }
       ins(%a, %b : tensor<4xi32>, tensor<4xi32>) outs(%a : tensor<4xi32>)""",
+    "a vector": """%x = arith.constant 0 : i32
+    %v = vector.transfer_read %a[%i], %x {in_bounds = [true]} : tensor<4xi32>, vector<2xi32>
+    %d = vector.transfer_write %v, %a[%i] {in_bounds = [true]} : vector<2xi32>, tensor<4xi32>""",
     "an element": """%d = tensor.generate {
     ^bb0(%at: index):
       %e = tensor.extract %a[%i] : tensor<4xi32>

@@ -125,6 +125,16 @@ def test_loops_of_linalg(parts: dict[str, str], body: str, bits: bool, zeros: bo
             " : vector<4xf32>, vector<4xf32>",
             False,
         ),
+        ("%r = vector.outerproduct %v, %v, %w : vector<4xf32>, vector<4xf32>", False),
+        (
+            "%r = vector.multi_reduction <maximumf>, %w, %v [0] : vector<4x4xf32> to vector<4xf32>",
+            True,
+        ),
+        (
+            "%r:2 = vector.scan <add>, %w, %v {inclusive = false, reduction_dim = 0 : i64}"
+            " : vector<4x4xf32>, vector<4xf32>",
+            False,
+        ),
         ("scf.parallel (%p) = (%c) to (%c) step (%c) { scf.reduce }", True),
         (
             "scf.parallel (%p) = (%c) to (%c) step (%c) {\n"

@@ -7,9 +7,10 @@ import pytest
 from actiondbg.validation.concrete import Concrete
 from actiondbg.validation.domain import POISON, NotInterpreted, UndefinedBehaviour
 from actiondbg.validation.interpreter import run_function
-from actiondbg.validation.machine import Buffer, Elements, MemRef, RuntimeValue
+from actiondbg.validation.machine import Buffer, Elements, Machine, MemRef, RuntimeValue
+from actiondbg.validation.program import Module, Operation, Value
 from actiondbg.validation.program_reader import ProgramReader
-from actiondbg.validation.types import BOOL, INDEX, IntegerType
+from actiondbg.validation.types import BOOL, INDEX, IntegerType, ShapedType
 
 pytestmark = pytest.mark.unit
 
@@ -193,3 +194,29 @@ def test_operands_of_linalg_with_other_sizes_are_undefined() -> None:
     assert items(result_of(arguments, body, "tensor<?xi32>", two, two)) == [2, 4]
     with pytest.raises(UndefinedBehaviour):
         result_of(arguments, body, "tensor<?xi32>", two, three)
+
+
+@pytest.mark.parametrize(
+    ("source", "result", "given", "expected"),
+    [
+        ("vector<2xi8>", "i16", [0xCD, 0xAB], 0xABCD),
+        ("vector<2xi8>", "i16", [POISON, 0xAB], POISON),
+        ("vector<4xi8>", "vector<2xi16>", [1, POISON, 3, 4], [POISON, 0x0403]),
+        ("vector<1xi16>", "vector<2xi8>", [POISON], [POISON, POISON]),
+    ],
+)
+def test_a_bitcast_of_poison_bits_is_poison(
+    source: str, result: str, given: list[object], expected: object
+) -> None:
+    body = f"%r = llvm.bitcast %v : {source} to {result}"
+    value = Elements((len(given),), given, IntegerType(8 if source.endswith("i8>") else 16))
+    found = result_of(f"%v: {source}", body, result, value)
+    assert (items(found) if isinstance(found, Elements) else found) == expected
+
+
+def test_elements_of_another_shape_than_the_result_have_no_meaning() -> None:
+    operand = Value(ShapedType("vector", (4,), I32))
+    result = Value(ShapedType("vector", (2,), IntegerType(64)))
+    machine = Machine(Module({}, {}), Concrete())
+    with pytest.raises(NotInterpreted):
+        machine.elementwise(Operation("arith.extui", (operand,), (result,), {}), [VECTOR])

@@ -172,14 +172,16 @@ ADBG_INTERPOSE(LogicalResult, runPasses, ADBG_RUN_PASSES, PassManager *self,
     }
     return result;
   }
-  if (runningPassManagers || !now.alternative || failed(result))
+  if (runningPassManagers || !now.alternative)
     return result;
-  result = now.alternative->append(op);
-  if (succeeded(result)) {
-    Silence silence;
-    AgentHeap agentHeap;
+  if (succeeded(result))
+    result = now.alternative->append(op);
+  Silence silence;
+  AgentHeap agentHeap;
+  if (succeeded(result))
     now.alternative->note(op);
-  }
+  else
+    now.alternative->dropFinalIR();
   return result;
 }
 

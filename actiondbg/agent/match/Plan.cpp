@@ -5,6 +5,10 @@
 
 #include "mlir/Pass/Pass.h"
 
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 namespace adbg {
 
 //===----------------------------------------------------------------------===//
@@ -429,8 +433,16 @@ void countOperations(Operation *root, TextMap<int64_t> &counts) {
         count;
 }
 
+void Alternative::dropFinalIR() {
+  lacksIR = true;
+  operations.clear();
+  // `unlink` is replaced: it keeps what may be older than this fork.
+  if (!ir.empty())
+    syscall(SYS_unlinkat, AT_FDCWD, ir.c_str(), 0);
+}
+
 void Alternative::note(Operation *root) {
-  if (isOwn)
+  if (isOwn || lacksIR)
     return;
   if (!report.empty())
     countOperations(root, operations);

@@ -201,6 +201,8 @@ public:
   /// Counts the operations of the final IR, and prints it. Observe nothing
   /// meanwhile.
   void note(Operation *root);
+  /// Called when a pass manager fails: what others leave is no final IR.
+  void dropFinalIR();
 
 private:
   BenefitChange *find(const Pattern &pattern);
@@ -211,6 +213,7 @@ private:
   std::unordered_set<const PatternApplicator *> ordered;
   bool isOwn = false;
   bool hasFailed = false;
+  bool lacksIR = false;
 };
 
 /// Adds the number of operations of each name in `root`, itself included.

@@ -263,6 +263,30 @@ def test_failures_and_events(launch: Launch) -> None:
             assert [row.verdict for row in found.rows] == ["good", "good"]
 
 
+# The second part has no schedule for transform-interpreter, which fails.
+PARTS = """\
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%m: !transform.any_op {transform.readonly}) {
+    transform.yield
+  }
+}
+// -----
+func.func @f() {
+  return
+}
+"""
+
+
+def test_a_run_that_fails_in_one_part_of_its_input_has_no_final_ir(launch: Launch) -> None:
+    session = launch("--split-input-file", "--cse", source=stock.write("parts.mlir", PARTS))
+    session.start()
+    with whatif.compare(session, "append transform-interpreter; drop cse") as found:
+        assert [row.operations is None for row in found.rows] == [False, True, False]
+        lacking = "There is no final IR to compare: alternative 1, append transform-interpreter,"
+        assert found.without_ir(1) == f"{lacking} ended with status 1."
+        assert found.without_ir(2) is None
+
+
 def test_without_a_final_ir_there_is_no_diff(mlir_opt: str, folds: str) -> None:
     crashing = "replace cse with 'func.func(transform-interpreter)'"
     program = ("--", mlir_opt, folds, "--canonicalize", "--cse")

@@ -76,7 +76,7 @@ def further_facts(entry: Entry) -> Facts:
         )
     folder = f" (see {entry.culprit_folder})" if entry.culprit_folder else ""
     of_the_peak = ""
-    if entry.percent_of_peak is not None and entry.peak_gflops is not None:
+    if entry.percent_of_peak and entry.peak_gflops is not None:
         of_the_peak = f"{digits(entry.percent_of_peak)} % of {digits(entry.peak_gflops)} GFLOP/s"
         if entry.roof is not None and entry.roof < entry.peak_gflops:
             of_the_peak += f"; {digits(entry.percent_of_roof or 0)} % of the {digits(entry.roof)} "

@@ -55,6 +55,11 @@ def test_a_wrong_kernel_shows_its_elements_and_the_culprit() -> None:
     ]
 
 
+def test_a_kernel_that_only_moves_data_has_no_share_of_the_peak() -> None:
+    entry = replace(entry_of(WRONG), flops=0)
+    assert not [line for line in block_lines(entry, 200) if line.startswith("Of the peak")]
+
+
 def test_what_was_not_measured_is_not_invented() -> None:
     lines = block_lines(entry_of(ONLY_COMPILED))
     assert lines[-3:] == [

@@ -17,7 +17,8 @@ from actiondbg.recording.session.recorded_session import RecordedSession
 
 if TYPE_CHECKING:
     from actiondbg.lineage.track_answer import AnsweredOperation, TrackAnswer
-    from actiondbg.session.debug_session import DebugSession, End
+    from actiondbg.recording.session.recorded_session import DebugSession
+    from actiondbg.session.runnable_session import End
 
 _ID = re.compile(r"@\d+")
 _RESULT = re.compile(rf"({VALUE})(?::\d+)?(?:, .*?)? = ")

@@ -22,7 +22,6 @@ from actiondbg.process.streams import Redirection, Streams
 from actiondbg.session.agent_options import AgentOptions
 from actiondbg.session.breakpoints import AgentBreakpoints, BreakpointList
 from actiondbg.session.control import ToolControl
-from actiondbg.session.debug_session import Beginning, RunnableSession
 from actiondbg.session.edits.edits import Edits
 from actiondbg.session.executions import Executions, InnerStops, StopUpdates
 from actiondbg.session.inspection.agent_access import BranchNames, NamedAccess, QuestionGroup
@@ -33,6 +32,7 @@ from actiondbg.session.inspection.stopped_ir import StoppedIR
 from actiondbg.session.names import SessionNames
 from actiondbg.session.observers import ObserverList
 from actiondbg.session.past.replay import Replay
+from actiondbg.session.runnable_session import Beginning, RunnableSession
 from actiondbg.session.scout import Scout
 from actiondbg.session.skip_plan import SkipPlan
 from actiondbg.session.skip_rules import SkipRules

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console
     from actiondbg.commands.interpreter.interpreter import Interpreter
     from actiondbg.commands.shell.prompt.shell import Shell
-    from actiondbg.recording.session.recorded_session import RecordedSession
-    from actiondbg.session.debug_session import DebugSession
+    from actiondbg.recording.session.recorded_session import DebugSession, RecordedSession
     from actiondbg.session.session import Session
 
 

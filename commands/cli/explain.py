@@ -18,7 +18,7 @@ from actiondbg.recording.overwrite_protection import check_output
 from actiondbg.support.output_file import write_file
 
 if TYPE_CHECKING:
-    from actiondbg.session.debug_session import DebugSession
+    from actiondbg.recording.session.recorded_session import DebugSession
 
 _EPILOG = """\
 examples:

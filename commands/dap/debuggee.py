@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from actiondbg.commands.dap.protocol import Variable
     from actiondbg.commands.interpreter.declaration import CommandTable
     from actiondbg.process.stop import Stop
-    from actiondbg.recording.session.recorded_session import RecordedSession
-    from actiondbg.session.debug_session import DebugSession
+    from actiondbg.recording.session.recorded_session import DebugSession, RecordedSession
     from actiondbg.session.session import Session
 
 

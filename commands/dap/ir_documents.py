@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from actiondbg.commands.render.ir_text.ir_view import IRView
     from actiondbg.ir.printed import Excerpt
     from actiondbg.protocol import Line
-    from actiondbg.session.debug_session import DebugSession
+    from actiondbg.recording.session.recorded_session import DebugSession
 
 _INDENT = "  "
 _MOST_CHANGES = 1000

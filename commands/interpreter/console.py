@@ -20,14 +20,13 @@ from actiondbg.commands.render.tables import wrapped
 from actiondbg.commands.render.terminal.output import Redirect, color_allowed, open_redirect
 from actiondbg.commands.render.terminal.progress import ProgressLine
 from actiondbg.errors import NotStopped, ToolGone, UsageError
-from actiondbg.session.debug_session import DebugSession
 from actiondbg.support.counts import counted
 
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.declaration import AliasTable, Command, Parsed
     from actiondbg.commands.render.bisection import Report
     from actiondbg.process.stop import Stop
-    from actiondbg.recording.session.recorded_session import RecordedSession
+    from actiondbg.recording.session.recorded_session import DebugSession, RecordedSession
     from actiondbg.session.session import Session
     from actiondbg.whatif.alternatives_comparison import AlternativesComparison
 

@@ -17,7 +17,7 @@ from actiondbg.support.user_directories import state_directory
 from actiondbg.version import VERSION
 
 if TYPE_CHECKING:
-    from actiondbg.session.debug_session import DebugSession
+    from actiondbg.recording.session.recorded_session import DebugSession
 
 _OUTPUT_ERRORS = (*NO_SPACE, EBADF, EIO)  # of writing, which unlike those of opening name no file
 

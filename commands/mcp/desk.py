@@ -18,8 +18,7 @@ from actiondbg.process.stop import Stop
 
 if TYPE_CHECKING:
     from actiondbg.commands.mcp.restrictions import Restrictions
-    from actiondbg.recording.session.recorded_session import RecordedSession
-    from actiondbg.session.debug_session import DebugSession
+    from actiondbg.recording.session.recorded_session import DebugSession, RecordedSession
     from actiondbg.session.session import Session
 
 Report = Callable[[str, int | None, int | None], None]  # a text; how many of how many are done

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from actiondbg.ir.diff import Diff
     from actiondbg.process.stop import Stop
     from actiondbg.protocol import Change
-    from actiondbg.session.debug_session import DebugSession
+    from actiondbg.recording.session.recorded_session import DebugSession
 
 _MOST_CHANGES = 1000  # read to mark lines
 _CONTAINERS = frozenset({"block", "region"})

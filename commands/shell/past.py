@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from actiondbg.lineage.stage import Operation, Stage
     from actiondbg.lineage.track_answer import Direction, TrackAnswer
     from actiondbg.process.stop import Stop
-    from actiondbg.session.debug_session import End
     from actiondbg.session.past.failure_return import FailureReturn
+    from actiondbg.session.runnable_session import End
 
 PAST = Topic("Past actions")
 _HISTORY_FILE = re.compile(r"(?:^|\s)(?:-o|--o[a-z-]*[=\s])\s*(\S+)")

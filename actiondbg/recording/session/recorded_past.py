@@ -39,8 +39,8 @@ from actiondbg.recording.session.descriptions import ActionDescriptions
 from actiondbg.recording.session.operation_changes import OperationChanges
 from actiondbg.recording.session.position import Position
 from actiondbg.recording.session.table_columns import ActionColumns, locations_of
-from actiondbg.session.debug_session import End, StatisticKind
 from actiondbg.session.inspection.cursor import Cursor
+from actiondbg.session.runnable_session import End, StatisticKind
 
 if TYPE_CHECKING:
     from actiondbg.analysis.legalization.explanation import Explanation

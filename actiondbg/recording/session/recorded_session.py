@@ -6,7 +6,7 @@ import os
 import weakref
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NoReturn
+from typing import TYPE_CHECKING, Literal, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -33,13 +33,19 @@ from actiondbg.recording.session.recorded_answers import RecordedAnswers
 from actiondbg.recording.session.recorded_past import RecordedPast
 from actiondbg.recording.session.table_columns import ActionColumns
 from actiondbg.session.breakpoints import BreakpointList
-from actiondbg.session.debug_session import Beginning, RunnableSession
 from actiondbg.session.inspection.cursor import Cursor
 from actiondbg.session.inspection.stack import Outcome, Stack
 from actiondbg.session.inspection.stopped_ir import StoppedIR
 from actiondbg.session.names import STDIN
+from actiondbg.session.runnable_session import Beginning, RunnableSession
 from actiondbg.support.counts import check_count
 from actiondbg.support.scratch_directory import make_directory, remove_directory
+
+if TYPE_CHECKING:
+    from actiondbg.session.session import Session
+
+    # What front ends drive: over a tool, or over a recording.
+    DebugSession: TypeAlias = "Session | RecordedSession"
 
 _NO_EVENTS = np.empty(0, dtype=np.int64)
 
@@ -47,8 +53,8 @@ _NO_EVENTS = np.empty(0, dtype=np.int64)
 class RecordedSession(RunnableSession):
     """A session over a recording; use it as a context manager, or ``close`` it.
 
-    It offers what ``Session`` does as far as a recording holds it (see ``DebugSession``). What is
-    not held raises NotRecorded, with the way to get it. At the end of the run the controls raise
+    It offers what ``Session`` does as far as a recording holds it, with the same parameters. What
+    is not held raises NotRecorded, with the way to get it. At the end of the run the controls raise
     NotStopped. No control does anything action by action.
     """
 

@@ -28,7 +28,6 @@ from actiondbg.process.branches import event_before
 from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.stop import Side, Stop, ended_action
 from actiondbg.protocol.tags import FOLD_TAG, PASS_TAG, PATTERN_TAG, tag_of_kind
-from actiondbg.session.debug_session import End, StatisticKind
 from actiondbg.session.executions import Executions
 from actiondbg.session.inspection.agent_access import NamedAccess
 from actiondbg.session.inspection.cursor import Cursor
@@ -43,6 +42,7 @@ from actiondbg.session.past.pass_reproducer import (
     write_reproducer,
 )
 from actiondbg.session.past.replay import Place, Replay, logging, read_log, record_replay, replay_to
+from actiondbg.session.runnable_session import End, StatisticKind
 from actiondbg.session.scout import Scout
 from actiondbg.tool import find_tool
 

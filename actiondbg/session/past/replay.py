@@ -15,8 +15,8 @@ from actiondbg.errors import NoAnswer, ToolGone, UsageError
 from actiondbg.process.execution import Execution
 from actiondbg.process.forked_tool import ForkedTool, closed_on_error
 from actiondbg.process.stop import Side, Stop, not_ended
-from actiondbg.session.debug_session import End
 from actiondbg.session.executions import Executions
+from actiondbg.session.runnable_session import End
 from actiondbg.support.decoders import decoder_of
 
 

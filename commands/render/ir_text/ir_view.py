@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from actiondbg.ir.printed import Excerpt, PrintedText
     from actiondbg.process.stop import Stop
     from actiondbg.protocol import Line
-    from actiondbg.session.debug_session import DebugSession
+    from actiondbg.recording.session.recorded_session import DebugSession
     from actiondbg.session.inspection.stopped_ir import What
 
 Cut = Callable[[str, int], str]

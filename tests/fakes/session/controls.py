@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from actiondbg.process.stop import Stop
-from actiondbg.session.debug_session import DebugSession
+
+if TYPE_CHECKING:
+    from actiondbg.recording.session.recorded_session import DebugSession
 
 CONTROLS: dict[str, tuple[Any, ...]] = {
     "step": (),

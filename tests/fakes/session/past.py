@@ -18,8 +18,8 @@ from actiondbg.errors import NoAnswer
 from actiondbg.ir.diff import Diff
 from actiondbg.process.stop import Stop
 from actiondbg.protocol import Change, Excerpt, GetExcerpt, Outcome, Statistic, ValueRef
-from actiondbg.session.debug_session import End
 from actiondbg.session.past.pass_reproducer import Reproducer
+from actiondbg.session.runnable_session import End
 
 BEFORE = "func.func @main() {\n  %0 = test.a\n  return\n}\n"
 AFTER = "func.func @main() {\n  %0 = test.b\n  return\n}\n"

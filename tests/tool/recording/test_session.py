@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 import pytest
@@ -24,9 +24,11 @@ from actiondbg.protocol import Changes, Outcome
 from actiondbg.recording.capture.recorder import record
 from actiondbg.recording.session import open_session
 from actiondbg.recording.session.recorded_session import RecordedSession
-from actiondbg.session.debug_session import DebugSession
 from tests.conftest import LIBRARY
 from tests.elements import some
+
+if TYPE_CHECKING:
+    from actiondbg.recording.session.recorded_session import DebugSession
 
 BUILDS = LIBRARY
 

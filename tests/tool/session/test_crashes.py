@@ -8,6 +8,7 @@ import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,10 +18,12 @@ from actiondbg.process.stop import parse_crash
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
 from actiondbg.recording.session import open_session
-from actiondbg.session.debug_session import DebugSession
 from tests.elements import some
 from tests.fakes import command_line
 from tests.fakes import stock_tool as stock
+
+if TYPE_CHECKING:
+    from actiondbg.recording.session.recorded_session import DebugSession
 
 Debian = Callable[[str], str]
 

@@ -13,7 +13,6 @@ from actiondbg.process.stop import Stop
 from actiondbg.protocol import Culprit
 from actiondbg.recording.session import open_session
 from actiondbg.recording.session.recorded_session import RecordedSession
-from actiondbg.session.debug_session import DebugSession
 from tests.fakes.recording.recordings import Action, Change, fake_recording, write_recording
 from tests.fakes.recording.session import AFTER, EVENTS, FOLDED, actions, recorded_session
 
@@ -354,12 +353,6 @@ def test_recording_with_lost_actions(tmp_path: Path) -> None:
             assert len(session.stack.frames()) == stop.depth + 1
             stop = session.step()
         assert sorted(met) == kept
-
-
-def test_session_has_the_attributes_of_all_sessions(session: RecordedSession) -> None:
-    offered = [name for name in vars(DebugSession) if not name.startswith("_")]
-    assert {"breakpoints", "timeline", "past", "observers", "continue_"} <= set(offered)
-    assert [name for name in offered if not hasattr(session, name)] == []
 
 
 # --- observers and predicates ---------------------------------------------------------

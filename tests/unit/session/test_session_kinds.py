@@ -1,4 +1,4 @@
-"""Live, recorded and fake sessions offer what DebugSession names, with the same parameters."""
+"""Live, recorded and fake sessions have the same methods, with the same parameters."""
 
 from __future__ import annotations
 
@@ -12,23 +12,14 @@ from typing import Any
 import pytest
 
 import actiondbg
-from actiondbg.breakpoints import resolution
 from actiondbg.recording.session import open_session
-from actiondbg.session import debug_session
 from tests.fakes.recording.recordings import write_recording
 from tests.fakes.recording.session import OPERATIONS, actions
 from tests.fakes.session.controls import CONTROLS, check_breakpoint, check_control, check_run
 from tests.fakes.session.session import FakeSession
 
-INTERFACES: dict[str, type] = {
-    "": debug_session.DebugSession,
-    "target": debug_session.TargetView,
-    "timeline": debug_session.TimelineView,
-    "timeline.checkpoints": debug_session.CheckpointView,
-    "past": debug_session.PastView,
-    "names": resolution.Vocabulary,
-    "observers": debug_session.ObserversView,
-}
+PARTS = ("", "target", "timeline", "timeline.checkpoints", "past", "names", "observers")
+NOT_OF_FRONT_ENDS = {"call", "check_resumable", "notifying"}  # of observers
 Open = Callable[[str], Any]
 
 
@@ -48,40 +39,28 @@ def opened(tmp_path: Path) -> Iterator[Open]:
         yield open_one
 
 
-def members(interface: type) -> list[tuple[str, Any]]:
-    """Return the public names that an interface declares, with what it declares for them."""
-    return [pair for pair in vars(interface).items() if not pair[0].startswith("_")]
-
-
 def parameters(function: Any) -> list[tuple[str, Any, Any]]:
     """Return the name, kind and default of each parameter but self."""
     found = inspect.signature(function).parameters.values()
     return [(one.name, one.kind, one.default) for one in found if one.name != "self"]
 
 
-@pytest.mark.parametrize("kind", ["live", "recorded", "fake"])
-@pytest.mark.parametrize("where", INTERFACES)
-def test_session_has_the_attributes_of_the_protocol(opened: Open, kind: str, where: str) -> None:
-    session = opened(kind)
-    part = attrgetter(where)(session) if where else session
-    declared = members(INTERFACES[where])
-    assert declared
-    for name, declaration in declared:
-        if isinstance(declaration, property):
-            # Not getattr: a property may need a stop.
-            assert name in dir(part), name
-        else:
-            assert parameters(getattr(part, name)) == parameters(declaration), name
-
-
-def test_every_protocol_of_the_module_is_checked() -> None:
-    protocols = {
-        one
-        for one in vars(debug_session).values()
-        if inspect.isclass(one) and getattr(one, "_is_protocol", False)
-    }
-    declared_here = {one for one in protocols if one.__module__ == debug_session.__name__}
-    assert declared_here == set(INTERFACES.values()) - {resolution.Vocabulary}
+@pytest.mark.parametrize("where", PARTS)
+def test_what_live_and_recorded_sessions_have_is_alike(opened: Open, where: str) -> None:
+    """What both have is what front ends use, and fakes have it."""
+    sessions = [opened(kind) for kind in ("live", "recorded", "fake")]
+    live, recorded, fake = (attrgetter(where)(one) if where else one for one in sessions)
+    names = set(dir(live)) & set(dir(recorded)) - NOT_OF_FRONT_ENDS
+    public = {name for name in names if not name.startswith("_")}
+    assert public
+    for name in public:
+        # Not getattr: a property may need a stop.
+        assert name in dir(fake), name
+        declaration = inspect.getattr_static(recorded, name)
+        if inspect.isfunction(declaration):
+            wanted = parameters(getattr(recorded, name))
+            assert parameters(getattr(live, name)) == wanted, name
+            assert parameters(getattr(fake, name)) == wanted, name
 
 
 @pytest.mark.parametrize("kind", ["recorded", "fake"])

@@ -167,7 +167,7 @@ def _excludes_attempts(term: protocol.Term) -> bool:
 def catches_on_wire(catches: Iterable[protocol.Catch]) -> list[protocol.WireBreakpoint]:
     """Return catches for the wire, with ids from 1."""
     return [
-        Breakpoint(id, catch_spec(catch), catch=catch).on_wire()
+        Breakpoint(id, catch_spec(catch.kind, catch.glob), catch=catch).on_wire()
         for id, catch in enumerate(catches, 1)
     ]
 

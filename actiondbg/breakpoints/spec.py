@@ -30,7 +30,7 @@ _GlobKind = Literal["tag", "pattern", "pass", "fold", "op", "func", "context", "
 _GLOB_KINDS: dict[str, _GlobKind] = {kind: kind for kind in get_args(_GlobKind)}
 _GLOB_KINDS["kernel"] = "func"  # as users of Triton name the function of a kernel
 _PREFIXES = (*_GLOB_KINDS, "in", "file")
-_WORD = re.compile(r'(?:"[^"]*"|[^\s"])+')
+_WORD = re.compile(r"""(?:"[^"]*"|(?<![^\s:])'[^']*'|[^\s"])+""")
 # A single word before a single colon: mlir::X is a name.
 _PREFIX = re.compile(r"([A-Za-z_][\w-]*):(?!:)")
 _NUMBERS = r"(?P<line>[0-9]+)(?:-(?P<last>[0-9]+)|:(?P<column>[0-9]+))?"
@@ -122,11 +122,14 @@ def split_spec_and_condition(text: str) -> tuple[str, str | None]:
             continue
         condition = text[word.end() :].strip()
         if not condition:
-            raise UsageError(
-                "A condition must follow the word if, such as depth > 1.", text, word.start()
-            )
+            raise no_condition(text, word.start())
         return text[: word.start()].strip(), condition
     return text.strip(), None
+
+
+def no_condition(text: str, offset: int) -> UsageError:
+    """Return the error of a text in which nothing follows the word ``if``, at an offset."""
+    return UsageError("A condition must follow the word if, such as depth > 1.", text, offset)
 
 
 def location_spec(path: str, line: int | None = None, column: int | None = None) -> str:

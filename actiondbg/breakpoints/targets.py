@@ -17,6 +17,7 @@ import re
 from collections.abc import Collection
 from typing import Literal, NamedTuple, get_args
 
+from actiondbg.breakpoints.spec import no_condition
 from actiondbg.errors import UsageError
 from actiondbg.protocol import Catch, CatchKind, OutcomeFilter, Watch
 from actiondbg.protocol.types import ResultFilter
@@ -116,8 +117,12 @@ def watch_spec(watch: Watch) -> str:
 
 def quoted(text: str) -> str:
     """Return a word as commands take it, in quotes if it needs them."""
+    return text if re.fullmatch(r"[\w.*?:@-]+", text) else _in_quotes(text)
+
+
+def _in_quotes(text: str) -> str:
     quote = "'" if '"' in text else '"'
-    return text if re.fullmatch(r"[\w.*?:@-]+", text) else f"{quote}{text}{quote}"
+    return f"{quote}{text}{quote}"
 
 
 def _bare(text: str) -> str:
@@ -155,10 +160,16 @@ def split_catch(text: str) -> tuple[str, str | None, str | None]:
 
     Returns:
         The first word, the glob and the condition; none of them is checked.
+
+    Raises:
+        UsageError: nothing follows ``if``.
     """
     match = _CATCH.fullmatch(text.strip())
     assert match is not None
-    return match["event"], _bare(match["glob"]) if match["glob"] else None, match["condition"]
+    event, glob, condition = match.group("event", "glob", "condition")
+    if condition is None and text.split()[-1:] == ["if"]:
+        raise no_condition(text, text.rindex("if"))
+    return event, None if glob in (None, "", "''", '""') else _bare(glob), condition
 
 
 def parse_catch(kind: str, glob: str | None) -> Catch:
@@ -181,13 +192,12 @@ def parse_catch(kind: str, glob: str | None) -> Catch:
     return Catch(kind=known, glob=glob)
 
 
-def catch_spec(catch: Catch) -> str:
-    """Return the command that sets a catch again."""
-    if catch.glob is None:
-        return f"catch {catch.kind}"
-    is_plain = _PLAIN.fullmatch(catch.glob) and "if" not in catch.glob.split()
-    glob = catch.glob if is_plain else quoted(catch.glob)
-    return f"catch {catch.kind} {glob}"
+def catch_spec(kind: str, glob: str | None) -> str:
+    """Return the command that sets a catch."""
+    if glob is None:
+        return f"catch {kind}"
+    is_plain = _PLAIN.fullmatch(glob) and "if" not in glob.split()
+    return f"catch {kind} {glob if is_plain else _in_quotes(glob)}"
 
 
 _RESULTS: dict[str, ResultFilter] = {word: word for word in get_args(ResultFilter)}

@@ -100,7 +100,7 @@ def _constants(text: str) -> Iterator[_Constant]:
         elif found["kind"] is not None:
             close, count = _end_and_count(text, position)
             if close < 0:
-                return
+                continue
             elements = text[position:close]
             if _HEX.fullmatch(elements):
                 count = _shape_around(text, found.start(), close + 1)

@@ -158,12 +158,21 @@ def answering_units(
     return answer
 
 
-def rolled_up(tracking: Tracking, level: Level) -> Tracking:
-    """Return a tracking whose traces lead to units; see ``roll_up``."""
+def rolled_up(
+    tracking: Tracking, level: Level, given: Iterable[Operation] | None = None
+) -> Tracking:
+    """Return a tracking whose traces lead to units; see ``roll_up``.
+
+    Args:
+        tracking: the traces.
+        level: of the units.
+        given: the operations for which the units answer; None for those of the tracking.
+    """
     if level == "operation" or not tracking.traces:
         return tracking
     stage = tracking.traces[0].operation.stage
-    units = {unit.index for unit in roll_up(tracking.operations, level)}
+    answering = roll_up(tracking.operations if given is None else given, level)
+    units = {unit.index for unit in answering}
     # An exact trace shows more than one by locations, and a short one is easier to read.
     first: dict[int, tuple[bool, bool, int, int]] = {}
     for place, trace in enumerate(tracking.traces):

@@ -166,7 +166,8 @@ class BreakpointList:
         """
         self._host.check_catch(kind)
         event = parse_catch(kind, glob)
-        return self._add(Breakpoint(self._table.next_id, catch_spec(event), condition, catch=event))
+        spec = catch_spec(event.kind, event.glob)
+        return self._add(Breakpoint(self._table.next_id, spec, condition, catch=event))
 
     def delete(self, ids: Iterable[int]) -> None:
         """Delete breakpoints; if one of the ids is unknown, delete none."""

@@ -242,7 +242,7 @@ def run(parser: LineParser[DebugOptions], argv: list[str]) -> int:
         parser.error("the tool is missing: actiondbg [options] TOOL ARGS...")
     if "--" not in argv[: len(argv) - len(tool)]:
         _check_subcommand(parser, ours, tool)
-    if options.tool_stdout is not None:
+    if options.tool_stdout:
         with parser.reported_usage():
             check_overwritten(options.tool_stdout, tool)
     return _debug(tool, options)

@@ -159,13 +159,17 @@ def alternative(typed: Typed) -> list[str]:
     return matching(following.get(verb, ["and"]), typed.word)
 
 
+_TARGET_WORD = re.compile(r"""(?:op:)?(?:"[^"]*"|'[^']*')|\S+""")
+
+
 def watched(typed: Typed) -> list[str]:
     word = typed.word
     if "if" in typed.before:
         return matching(FIELDS, word)
     if word.startswith("op:"):
         return matching([f"op:{name}" for name in _names(typed, "op")], word)
-    before = [each for each in typed.before if not each.startswith("-")]
+    line = re.sub(r"op:\s+", "op:", " ".join(typed.before))
+    before = [each for each in _TARGET_WORD.findall(line) if not each.startswith("-")]
     forms = [[*form.split(), "if"] for form in TARGETS]
     following = [
         form[len(before)]
@@ -196,7 +200,8 @@ def caught(typed: Typed) -> list[str]:
         return matching(FIELDS, typed.word)
     if not typed.before:
         return matching(get_args(CatchKind), typed.word)
-    return passes(typed) if typed.before == ["failure"] else []
+    names = passes(typed) if typed.before == ["failure"] else []
+    return [*names, *matching(["if"], typed.word)]
 
 
 def operation(typed: Typed) -> list[str]:

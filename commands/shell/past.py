@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import shlex
+from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,7 +40,7 @@ if TYPE_CHECKING:
     from actiondbg.session.runnable_session import End
 
 PAST = Topic("Past actions")
-_HISTORY_FILE = re.compile(r"(?:^|\s)(?:-o|--o[a-z-]*[=\s])\s*(\S+)")
+_HISTORY_FILE = re.compile(r"(?:-[a-zA-Z]*o|--o[a-z-]*)(?:=(.+))?|-[a-zA-Z]*o(.+)")
 _OPERATION = re.compile(r"cursor|@\d+|%\S+")
 
 
@@ -275,12 +278,23 @@ def history(console: Console, options: HistoryOptions) -> History | None:
         with console.progress.shown():
             return session.past.history(text or "cursor")
     if console.shell is not None:
-        if named := _HISTORY_FILE.search(text):
-            refuse_recording(Path(named[1].strip("\"'")).expanduser())
+        for name in _history_files(text):
+            refuse_recording(Path(name).expanduser())
         console.run_builtin(f"history {text}")
         return None
     with console.progress.shown(), session.cursor.at(with_input_file(console, text or "cursor")):
         return session.past.history()
+
+
+def _history_files(text: str) -> Iterator[str]:
+    """Yield the file that a command line of cmd2's history writes, if there is one."""
+    try:
+        words = shlex.split(text)
+    except ValueError:  # cmd2 refuses the line
+        return
+    for word, following in pairwise([*words, ""]):
+        if named := _HISTORY_FILE.fullmatch(word):
+            yield named[1] or named[2] or following
 
 
 class ValidateOptions(Options):

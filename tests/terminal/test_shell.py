@@ -128,11 +128,11 @@ def test_history_is_of_the_cursor_at_a_stop_and_else_of_lines(
     shell.ready()
     shell.do("break op:test.unlikely")
     assert "break op:test.unlikely" in shell.do("history")
-    (tmp_path / "run.adbrec").write_bytes(MAGIC)
-    for option in ("-o ", "-o", "--output-file=", "--output "):
-        refused = shell.do(f"history {option}'{tmp_path}/run.adbrec'")
+    (tmp_path / "my run.adbrec").write_bytes(MAGIC)
+    for option in ("-o ", "-o", "-ao ", "--output-file=", "--output "):
+        refused = shell.do(f"history {option}'{tmp_path}/my run.adbrec'")
         assert "is a recording and is not overwritten" in " ".join(refused.split())
-    assert (tmp_path / "run.adbrec").read_bytes() == MAGIC
+    assert (tmp_path / "my run.adbrec").read_bytes() == MAGIC
     shell.do(f"history -o {tmp_path}/lines")
     assert "break op:test.unlikely" in (tmp_path / "lines").read_text()
     shell.do("start")

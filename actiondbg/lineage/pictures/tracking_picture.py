@@ -89,12 +89,12 @@ def tracked_ways(
     Of operations that are tracked together, only the nearest has a way to what they all became.
 
     Args:
-        level: the units that answer for the operations reached; see ``rolled_up``.
+        level: the units that answer for all operations reached; see ``rolled_up``.
         to, exact, nested: see ``Lineage.track``.
     """
-    found = [
-        rolled_up(lineage.track([one], to, exact=exact, nested=nested), level) for one in operations
-    ]
+    each = [lineage.track([one], to, exact=exact, nested=nested) for one in operations]
+    reached = [operation for one in each for operation in one.operations]
+    found = [rolled_up(one, level, reached) for one in each]
     return Tracking(
         tuple(trace for one in found for trace in one.traces),
         tuple(dict.fromkeys(loss for one in found for loss in one.losses)),

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from actiondbg.breakpoints.spec import location_spec
-from actiondbg.breakpoints.targets import EVENTS, parse_operation, parse_target
+from actiondbg.breakpoints.targets import EVENTS, catch_spec, parse_operation, parse_target
 from actiondbg.commands.dap import protocol
 from actiondbg.commands.dap.breakpoint_groups import Wanted
 from actiondbg.commands.dap.debuggee import Children
@@ -115,7 +115,7 @@ def set_exception_breakpoints(
     """Replace the catches of events that are no actions."""
     options = [protocol.ExceptionFilterOptions(filter_id=each) for each in arguments.filters]
     wanted = [
-        Wanted(line=f"catch {each.filter_id} {each.condition or ''}".rstrip())
+        Wanted(line=catch_spec(each.filter_id, each.condition or None))
         for each in [*options, *arguments.filter_options]
     ]
     return SetBreakpointsResponse(breakpoints=_replace(client, "exception", wanted))

@@ -292,6 +292,10 @@ def test_a_failure_is_caught_as_an_exception(tmp_path: Path, client: ServedClien
     filters = {"filters": [], "filterOptions": [{"filterId": "failure", "condition": "*spirv*"}]}
     caught = client.request("setExceptionBreakpoints", filters)["breakpoints"]
     assert [each["verified"] for each in caught] == [True]
+    # The word if is no beginning of a condition.
+    filters["filterOptions"].append({"filterId": "diagnostic", "condition": "*what if this*"})
+    caught = client.request("setExceptionBreakpoints", filters)["breakpoints"]
+    assert [each["verified"] for each in caught] == [True, True]
     stop = client.run()
     assert stop["reason"] == "exception" and "convert-arith-to-spirv" in stop["description"]
     info = client.request("exceptionInfo", {"threadId": 1})

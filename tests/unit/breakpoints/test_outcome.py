@@ -116,9 +116,10 @@ def test_a_watch_can_be_written_and_read_again(fields: dict[str, Any], spec: str
 
 def test_events() -> None:
     assert parse_catch("crash", None) == Catch(kind="crash")
-    assert catch_spec(parse_catch("failure", "cse")) == "catch failure cse"
-    assert catch_spec(parse_catch("diagnostic", "a > b")) == 'catch diagnostic "a > b"'
-    assert catch_spec(parse_catch("diagnostic", "a if b")) == 'catch diagnostic "a if b"'
+    assert catch_spec("failure", "cse") == "catch failure cse"
+    assert catch_spec("diagnostic", "a > b") == 'catch diagnostic "a > b"'
+    assert catch_spec("diagnostic", "a if b") == 'catch diagnostic "a if b"'
+    assert catch_spec("diagnostic", "if") == 'catch diagnostic "if"'
     with pytest.raises(UsageError, match="no event 'crush'"):
         parse_catch("crush", None)
     with pytest.raises(UsageError, match="catch crash takes no glob, got 'x'"):
@@ -137,8 +138,16 @@ def test_events() -> None:
         ('diagnostic "*what if*"', ("diagnostic", "*what if*", None)),
         ('diagnostic "*what if*" if line == 3', ("diagnostic", "*what if*", "line == 3")),
         ("diagnostic *differs*", ("diagnostic", "*differs*", None)),
+        ('diagnostic ""', ("diagnostic", None, None)),
+        ('diagnostic "if" if line == 3', ("diagnostic", "if", "line == 3")),
         ("", ("", None, None)),
     ],
 )
 def test_the_parts_of_a_catch(text: str, parts: tuple[str, str | None, str | None]) -> None:
     assert split_catch(text) == parts
+
+
+@pytest.mark.parametrize("text", ["crash if", "failure cs* if "])
+def test_a_catch_whose_condition_is_missing(text: str) -> None:
+    with pytest.raises(UsageError, match="A condition must follow the word if"):
+        split_catch(text)

@@ -166,6 +166,15 @@ def test_a_catch_with_a_condition_is_read_from_its_script(driver: Driver, tmp_pa
     )
 
 
+def test_a_watch_of_a_quoted_attribute_is_read_from_its_script(
+    driver: Driver, tmp_path: Path
+) -> None:
+    script = tmp_path / "saved.adbg"
+    watch = "attribute 'a\"b' of @3"
+    driver.do("start", f"watch {watch} if depth > 1", f"save breakpoints {script}", "delete 1")
+    assert driver.do(f"source {script}").startswith(f"Watch 2: {watch} if depth > 1\n")
+
+
 def test_stop_inside_an_action_or_outside_of_any(driver: Driver) -> None:
     driver.do("start", "catch diagnostic *bad*")
     fields = {"when": "during", "reason": "catch", "breakpoints": [1], "message": "error: bad op"}

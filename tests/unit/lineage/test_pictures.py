@@ -150,6 +150,16 @@ def test_each_operation_has_a_way_to_what_they_all_became() -> None:
     ]
 
 
+def test_a_loop_that_one_operation_became_answers_for_what_is_in_it() -> None:
+    first = written_stage("input", "1 func.func @f\n  2 a.x\n  3 a.y")
+    last = written_stage("output", "1 func.func @f\n  11 scf.for\n    12 scf.for\n      13 b.y")
+    steps = [replaced(2, 12, 1), replaced(3, 13, 1)]
+    lineage = FakeLineage([first, last], steps, {1: "pass:p"})
+    operations = [*first.named("a.x"), *first.named("a.y")]
+    tracking = tracked_ways(lineage, operations, last, level="loop")
+    assert {one.index for one in tracking.operations} == {2}, "the inner loop"
+
+
 def test_an_operation_that_stays_is_inside_its_unit() -> None:
     first = written_stage("input", "1 func.func @f\n  2 a.x")
     last = written_stage("output", "1 func.func @f\n  2 a.x")

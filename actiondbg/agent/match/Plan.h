@@ -131,7 +131,8 @@ public:
   bool isSet() const { return !wanted.empty() || !rules.empty(); }
   /// Whether an action is skipped other than by the plan.
   bool wants(const Frame &frame);
-  /// Counts an action that is skipped with the rules that match it.
+  /// Counts an action that is skipped with the rules that match it: they are
+  /// matched once more, as none has a condition on its hits.
   void count(const Frame &frame);
   /// Whether to skip an action. Call it once for each.
   bool decide(Frame &frame) {

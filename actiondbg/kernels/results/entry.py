@@ -198,12 +198,12 @@ class Entry:
     @property
     def gflops(self) -> float | None:
         """Arithmetic operations a nanosecond, in the fastest repetition."""
-        return self._rate(self.flops / 1e9)
+        return gflops_of(self.flops, self.least) if self.least else None
 
     @property
     def bandwidth(self) -> float | None:
         """The bytes a second that the kernel moved at least, in the fastest repetition."""
-        return self._rate(self.bytes)
+        return self.bytes / self.least if self.least else None
 
     @property
     def intensity(self) -> float | None:
@@ -227,14 +227,16 @@ class Entry:
         seconds = min((each for each in times if each), default=None)
         if seconds is None or self.peak_gflops is None:
             return False
-        return self.flops / 1e9 / seconds > self.peak_gflops
+        return gflops_of(self.flops, seconds) > self.peak_gflops
 
     @property
     def percent_of_roof(self) -> float | None:
         return _percent(self.gflops, self.roof)
 
-    def _rate(self, amount: float) -> float | None:
-        return amount / self.least if self.least else None
+
+def gflops_of(flops: int, seconds: float) -> float:
+    """Return the arithmetic operations a nanosecond of a call."""
+    return flops / seconds / 1e9
 
 
 def _percent(value: float | None, of: float | None) -> float | None:

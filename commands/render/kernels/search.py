@@ -9,6 +9,7 @@ from statistics import median
 from typing import TYPE_CHECKING, TextIO
 
 from actiondbg.commands.render.tables import aligned
+from actiondbg.kernels.results.entry import gflops_of
 from actiondbg.kernels.results.words import milliseconds
 from actiondbg.kernels.search.search import SearchProgress, SearchResult, SearchTrial
 from actiondbg.support.counts import counted
@@ -55,7 +56,7 @@ def progress_line(progress: SearchProgress, flops: int) -> str:
         words.append(f"{progress.trial.configuration.name}: {_outcome(progress.trial)}")
     if progress.best is not None and progress.best.seconds is not None:
         best = progress.best
-        rate = f"{flops / progress.best.seconds / 1e9:.3g} GFLOP/s"
+        rate = f"{gflops_of(flops, progress.best.seconds):.3g} GFLOP/s"
         words.append(f"best {_milliseconds(best)} ms ({rate}) {best.configuration.name}")
     if progress.left:
         words.append(f"about {progress.left:.0f} s left")
@@ -106,7 +107,7 @@ def _table(result: SearchResult) -> list[str]:
         gain = f"{baseline.seconds / each.seconds:.2f}" if baseline else ""
         name = each.configuration.name
         name += f" ({each.origin})" if each.origin != "found" else ""
-        rate = f"{result.operation.flops / each.seconds / 1e9:.2f}"
+        rate = f"{gflops_of(result.operation.flops, each.seconds):.2f}"
         rows.append((f"{min(times) * 1e3:.4f}", f"{median(times) * 1e3:.4f}", rate, gain, name))
     return aligned(rows)
 

@@ -24,12 +24,17 @@ from actiondbg.protocol.types import ResultFilter
 from actiondbg.support.counts import joined
 from actiondbg.support.globs import check_glob
 
-# For help and completion: capitals stand for another word, and cursor for any operation.
+# For help and completion. A word in capitals is a placeholder; cursor stands for any operation.
 TARGETS = ("cursor", "@ID", "%SSA", "op:GLOB count", "attribute NAME of cursor")
 
 _NAME = r"""("[^"]+"|'[^']+'|\S+)"""
 _ATTRIBUTE = re.compile(rf"attribute\s+{_NAME}\s+of\s+(\S+)")
 _COUNT = re.compile(rf"op:\s*{_NAME}\s+count")
+_CATCH = re.compile(
+    r"""(?P<event>\S*)(?:\s+(?!if\s)(?P<glob>"[^"]*"|'[^']*'|.*?))?(?:\s+if\s+(?P<condition>\S.*))?""",
+    re.DOTALL,
+)
+_PLAIN = re.compile(r"[\w.*?:@-]+( [\w.*?:@-]+)*")  # needs no quotes where words are split
 _ID = re.compile(r"@([0-9]{1,18})")
 _VALUE = re.compile(r"%[\w$.-]+(?:#[0-9]+)?")
 
@@ -128,13 +133,6 @@ def _in_quotes(text: str) -> str:
 def _bare(text: str) -> str:
     """Return a word without the quotes around it."""
     return text[1:-1] if text[0] in "\"'" and len(text) > 2 and text[-1] == text[0] else text
-
-
-_CATCH = re.compile(
-    r"""(?P<event>\S*)(?:\s+(?!if\s)(?P<glob>"[^"]*"|'[^']*'|.*?))?(?:\s+if\s+(?P<condition>\S.*))?""",
-    re.DOTALL,
-)
-_PLAIN = re.compile(r"[\w.*?:@-]+( [\w.*?:@-]+)*")  # needs no quotes where words are split
 
 
 class Event(NamedTuple):

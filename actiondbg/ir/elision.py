@@ -36,7 +36,7 @@ class _Constant(NamedTuple):
         start: where it begins.
         end: where its text ends, without the type.
         elements: the text of its elements.
-        size: the number of elements or bytes; 0 where one text stands for all elements.
+        size: the number of elements or bytes; 0 where a single value is written for all elements.
         is_resource: whether it is the bytes of a resource.
     """
 
@@ -134,7 +134,7 @@ def _end_and_count(text: str, start: int) -> tuple[int, int]:
 
 
 def _shape_around(text: str, start: int, end: int) -> int:
-    """Return the number of elements by the type of a constant; 0 if it is not one of numbers."""
+    """Return the number of elements by the type of a constant; 0 if they are no numbers."""
     if text.startswith(" : ", end):
         found = _TYPE_BEHIND.match(text, end)
     else:

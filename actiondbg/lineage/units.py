@@ -166,7 +166,7 @@ def rolled_up(
     Args:
         tracking: the traces.
         level: of the units.
-        given: the operations for which the units answer; None for those of the tracking.
+        given: the operations for which the units answer; None for what the tracking reached.
     """
     if level == "operation" or not tracking.traces:
         return tracking

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 from actiondbg.validation.dialects import affine, complex, control, memory, tensor, vector_memory
 from actiondbg.validation.domain import Domain, NotInterpreted
-from actiondbg.validation.machine import MEANINGS, Buffer, FunctionOutcome, Machine, RuntimeValue
+from actiondbg.validation.machine import Buffer, FunctionOutcome, Machine, RuntimeValue
 from actiondbg.validation.program import Module
 
 # They, and the modules that they import, register the meaning of operations.
 DIALECTS = (affine, complex, control, memory, tensor, vector_memory)
-
-
-def handled() -> Set[str]:
-    """Return the names of all operations that have a handler."""
-    return MEANINGS.keys()
 
 
 def run_function(

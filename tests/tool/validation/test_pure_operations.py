@@ -7,8 +7,8 @@ import subprocess
 
 import pytest
 
-from actiondbg.validation.interpreter import handled
-from actiondbg.validation.machine import TERMINATORS
+from actiondbg.validation.interpreter import DIALECTS
+from actiondbg.validation.machine import MEANINGS, TERMINATORS
 from actiondbg.validation.pieces import is_free, is_pure
 from actiondbg.validation.program import Operation, walk
 from actiondbg.validation.program_reader import ProgramReader
@@ -74,7 +74,9 @@ SCALARS = "".join(_scalar(*each) for each in BY_NAME.items() if each[0].startswi
 
 
 def test_each_operation_has_an_example() -> None:
-    missing = handled() - BY_NAME.keys() - _operations(EXAMPLES).keys()
+    homes = {each.handler.__module__ for each in MEANINGS.values()}
+    assert {each.__name__ for each in DIALECTS} <= homes
+    missing = MEANINGS.keys() - BY_NAME.keys() - _operations(EXAMPLES).keys()
     assert [name for name in missing if not _ORDERED.fullmatch(name)] == []
 
 

@@ -22,14 +22,21 @@ class Streams(NamedTuple):
     stdout: Redirection = None  # as ``stdin``
     stderr: Redirection = None  # as ``stdin``
 
+    def check(self) -> None:
+        """Raise UsageError if a file that would be overwritten is a recording."""
+        for where in (self.stdout, self.stderr):
+            if isinstance(where, str | os.PathLike) and where != "inherit":
+                refuse_recording(where)
+
     @contextlib.contextmanager
     def opened(self) -> Generator[tuple[OpenedStream, OpenedStream, OpenedStream]]:
         """Open the files that are given by paths, for the start of a tool in the block.
 
         Raises:
             LaunchError: a file cannot be opened.
-            UsageError: a file that would be overwritten is a recording.
+            UsageError: see ``check``.
         """
+        self.check()
         with contextlib.ExitStack() as files:
             yield (
                 _opened(self.stdin, "rb", files),
@@ -43,8 +50,6 @@ def _opened(where: Redirection, mode: str, files: contextlib.ExitStack) -> Opene
         return None
     if not isinstance(where, str | os.PathLike):
         return where
-    if mode == "wb":
-        refuse_recording(where)
     try:
         return files.enter_context(open(where, mode))
     except OSError as error:

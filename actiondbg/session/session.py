@@ -463,6 +463,7 @@ class Session(RunnableSession):
     # --- helpers ---
 
     def _begin(self, how: Beginning, args: list[str] | None, streams: Streams) -> Stop:
+        streams.check()  # before the previous run is ended
         if args is not None:
             self.target.argv[1:] = args
         self._executions.redirect(streams)

@@ -11,6 +11,7 @@ import pytest
 
 import actiondbg
 from actiondbg.errors import ControlRefused, FileNotWritten, LaunchError, NotStopped, UsageError
+from actiondbg.support.recording_file import MAGIC
 
 if TYPE_CHECKING:
     from tests.fakes.agent.fixtures import Launch
@@ -296,6 +297,19 @@ def test_streams_can_be_sent_elsewhere(fake: Launch, tmp_path: Path) -> None:
     assert (tmp_path / "third").read_text() == "from the file"
     with pytest.raises(LaunchError, match=r"nowhere/out.*cannot be written"):
         session.run(stdout=str(tmp_path / "nowhere/out"))
+
+
+def test_a_recording_as_the_output_is_refused_before_the_run_is_ended(
+    fake: Launch, tmp_path: Path
+) -> None:
+    (tmp_path / "run.adbrec").write_bytes(MAGIC)
+    session = fake("--print", "words")
+    stop = session.start()
+    with pytest.raises(UsageError, match="is a recording and is not overwritten"):
+        session.run(["--read-stdin"], stdout=tmp_path / "run.adbrec")
+    assert session.stop == stop and session.state == "stopped"
+    assert session.target.argv[1:] == ["--print", "words"]
+    assert session.run().status == 0
 
 
 def test_inherited_streams_are_ours(fake: Launch, capfd: pytest.CaptureFixture[str]) -> None:

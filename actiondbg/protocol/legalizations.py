@@ -186,6 +186,13 @@ class OperationsLeft(_Event, tag="left"):
     casts: list[CastLeft] = msgspec.field(default_factory=list[CastLeft])
 
 
+class OperationsUntold(_Event, tag="untold"):
+    """The number of wanted operations of a name that are not written, behind the limit."""
+
+    name: str
+    count: int
+
+
 class Cut(_Event, tag="cut"):
     """What follows of this operation is too long and was dropped."""
 
@@ -203,5 +210,6 @@ LegalizationEvent = (
     | ErrorReported
     | CastUnresolved
     | OperationsLeft
+    | OperationsUntold
     | Cut
 )

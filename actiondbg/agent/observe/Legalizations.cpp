@@ -13,6 +13,8 @@ namespace adbg {
 static constexpr size_t mostEvents = 100000, mostAround = 256, mostUsers = 8,
                         mostCasts = 16;
 static constexpr int64_t mostNamed = 100000;
+/// The operations of each name that are written whatever the limit is.
+static constexpr int64_t fewOfName = 10;
 
 bool WantedOperations::contains(Operation *op, uint32_t id) {
   if (llvm::is_contained(ids, int64_t(id)))
@@ -26,6 +28,7 @@ std::error_code Legalizations::open(const std::string &path,
     return error;
   wanted = std::move(operations);
   written = 0;
+  writtenOfName.clear();
   typeReasons.ask(reasons);
   return {};
 }
@@ -146,9 +149,16 @@ void Legalizations::endConversion(bool isFailed) {
         if (kept.id == parent)
           write(conversion, kept.text);
     write(conversion, linesOf(conversion.events));
+    if (conversion.newestUntold)
+      --*conversion.newestUntold;
   } else {
     writeLeft(conversion);
   }
+  for (const auto &[name, count] : conversion.untold)
+    if (count)
+      write(conversion, lineOf(Object{{"event", "untold"},
+                                      {"name", name},
+                                      {"count", count}}));
   if (conversion.hasHead)
     *file << lineOf(Object{{"event", "conversion-end"}, {"failed", isFailed}});
 }
@@ -265,6 +275,7 @@ void Legalizations::beginOperation(Operation *op) {
   if (conversion.open.empty()) {
     conversion.parents.clear();
     conversion.events.clear();
+    conversion.newestUntold = nullptr;
     conversion.isCut = false;
   }
   conversion.open.emplace_back();
@@ -327,12 +338,23 @@ void Legalizations::endOperation(Operation *op, bool isLegalized) {
   for (Operation *parent = op->getParentOp(); parent;
        parent = parent->getParentOp())
     conversion.parents.push_back(ids.of(parent));
-  if (written < wanted.most && wanted.contains(op, id)) {
-    ++written;
-    write(conversion, linesOf(conversion.events));
-  }
+  if (wanted.contains(op, id))
+    writeWanted(conversion, op->getName().getStringRef());
   if (op->getNumRegions() && conversion.around.size() < mostAround)
     conversion.around.push_back({id, linesOf(conversion.events)});
+}
+
+/// Writes what was tried for the newest operation, unless there was too much.
+void Legalizations::writeWanted(Conversion &conversion, StringRef name) {
+  int64_t &ofName = writtenOfName[name.str()];
+  if (written >= wanted.most && ofName >= fewOfName) {
+    conversion.newestUntold = &conversion.untold[name.str()];
+    ++*conversion.newestUntold;
+    return;
+  }
+  ++written;
+  ++ofName;
+  write(conversion, linesOf(conversion.events));
 }
 
 void Legalizations::beginPattern(const Pattern &pattern, uint64_t ordinal,

@@ -74,7 +74,8 @@ private:
 struct WantedOperations {
   std::vector<int64_t> ids;
   std::optional<Glob> name;
-  /// Write at most this many of them.
+  /// Write about this many of them: the first ones, and the first few of each
+  /// name.
   int64_t most = 0;
 
   bool isEmpty() const { return ids.empty() && !name; }
@@ -160,6 +161,10 @@ private:
     /// The id of the first operation that the conversion makes.
     uint32_t firstId = 0;
     std::vector<Open> open;
+    /// The number of wanted operations of each name that are not written.
+    TextMap<int64_t> untold;
+    /// The count of them that the newest operation is in, or null.
+    int64_t *newestUntold = nullptr;
     bool isCut = false, hasHead = false;
   };
 
@@ -174,12 +179,14 @@ private:
   Array users(const Conversion &conversion, Operation *cast) const;
   Object neighbour(const Conversion &conversion, Operation *op) const;
   void write(Conversion &conversion, StringRef text);
+  void writeWanted(Conversion &conversion, StringRef name);
   void writeLeft(Conversion &conversion);
   Array untried(const Conversion &conversion, Operation *op,
                 const Open &open) const;
 
   WantedOperations wanted;
   int64_t written = 0;
+  TextMap<int64_t> writtenOfName;
   std::vector<Conversion> conversions;
 };
 

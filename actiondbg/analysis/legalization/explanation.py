@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -408,9 +409,19 @@ class Explanation(msgspec.Struct, kw_only=True):
             (conversion, left)
             for conversion in self.conversions
             for left in conversion.left
-            if not any(each.op == left.name for each in conversion.legalizations)
+            if left.name not in conversion.untold
+            and not any(each.op == left.name for each in conversion.legalizations)
         ]
         return sorted(found, key=lambda each: -each[0].ordinal if each[1].casts else 0)
+
+    def untold(self) -> dict[str, int]:
+        """Return the number of operations that conversions left and that ``groups`` lacks, by name:
+        what was tried is kept for the first ones only.
+        """
+        found: Counter[str] = Counter()
+        for conversion in self.conversions:
+            found.update(conversion.untold)
+        return dict(found)
 
 
 def _order(group: LeftGroup) -> int:

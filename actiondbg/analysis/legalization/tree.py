@@ -21,6 +21,7 @@ from actiondbg.protocol.legalizations import (
     OperationBegan,
     OperationEnded,
     OperationsLeft,
+    OperationsUntold,
     PatternBegan,
     PatternEnded,
     ReasonGiven,
@@ -91,6 +92,9 @@ class Conversion(msgspec.Struct, kw_only=True, rename={"pass_name": "pass"}):
     legalizations: list[Legalization] = msgspec.field(default_factory=list[Legalization])
     # The operations that are asked for and that were there at its end, by name.
     left: list[OperationsLeft] = msgspec.field(default_factory=list[OperationsLeft])
+    # The number of operations that are asked for and that ``legalizations`` lacks, by name, because
+    # there are too many.
+    untold: dict[str, int] = msgspec.field(default_factory=dict[str, int])
     # The errors that were reported while the newest operation was legalized.
     errors: list[ErrorReported] = msgspec.field(default_factory=list[ErrorReported])
     # The cast for which the conversion failed in the end, or None.
@@ -150,7 +154,9 @@ def add_reasons(conversions: Iterable[Conversion], explained: Iterable[Conversio
 
 
 _PatternEvent = PatternBegan | PatternEnded | ReasonGiven | TypeFailed
-_OfConversion = ConversionEnded | ErrorReported | CastUnresolved | OperationsLeft | Cut
+_OfConversion = (
+    ConversionEnded | ErrorReported | CastUnresolved | OperationsLeft | OperationsUntold | Cut
+)
 _TreeEvent = ConversionBegan | OperationBegan | OperationEnded | _PatternEvent | _OfConversion
 
 
@@ -196,6 +202,8 @@ class _Tree:
                 newest.unresolved = newest.unresolved or event
             case OperationsLeft():
                 newest.left.append(event)
+            case OperationsUntold():
+                newest.untold[event.name] = event.count
             case Cut():
                 newest.is_cut = True
                 for each in self._open:

@@ -14,6 +14,7 @@ from actiondbg.commands.render.legalization.explanation_text import (
     result_words,
     said,
     type_reasons,
+    untold_words,
     untried_words,
 )
 from actiondbg.commands.render.units import operation
@@ -79,6 +80,7 @@ def _left(found: Explanation) -> Html:
         words = f"{left.count:,} x {left.name}: {conversion_words(conversion)}"
         parts.append(element("h2", words))
         parts.append(element("p", untried_words(conversion, left)))
+    parts += [element("p", line) for line in untold_words(found)]
     return joined(*parts) or element("p", "No dialect conversion left such operations.")
 
 

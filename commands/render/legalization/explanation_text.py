@@ -261,7 +261,7 @@ class _Text:
             lines += self._group(group, [each.conversion for each in later])
         for (conversion, left), later in _merged(untried, _key_of_untried):
             lines += self._untried(conversion, left, [each for each, _ in later])
-        return [*lines, *self._hints(found)]
+        return [*lines, *untold_words(found), *self._hints(found)]
 
     def _untried(
         self, conversion: Conversion, left: OperationsLeft, later: Sequence[Conversion]
@@ -388,6 +388,16 @@ def untried_words(conversion: Conversion, left: OperationsLeft) -> str:
     accepted = "the target accepts it, by a check"
     why = accepted if left.legality == "dynamic" else _LEGALITY[left.legality]
     return f"{why}, so that no pattern was tried"
+
+
+def untold_words(found: Explanation) -> Iterator[str]:
+    """Yield which operations are missing, if too many were left."""
+    if untold := found.untold():
+        counts = ", ".join(f"{count:,} x {name}" for name, count in untold.items())
+        yield (
+            f"left as well: {counts}. What was tried is kept for the first operations only: ask "
+            "for one of the others by its id, such as @12."
+        )
 
 
 def _list(types: list[str]) -> str:

@@ -68,6 +68,27 @@ def test_operations_that_were_left(mlir_opt: str) -> None:
     assert sentence == "No dialect conversion failed up to now." and "--left" in hint
 
 
+def test_operations_behind_the_limit_are_counted_and_no_name_is_left_out(mlir_opt: str) -> None:
+    """What was tried is kept for 1,000 operations, and for the first of each name."""
+    loads = [f'  %{n} = memref.load %m[%c] : memref<4xf32, "here">' for n in range(1005)]
+    lines = [
+        'func.func @f(%m: memref<4xf32, "here">, %v: f32) {',
+        "  %c = arith.constant 0 : index",
+        *loads,
+        '  memref.store %v, %m[%c] : memref<4xf32, "here">',
+        "  return",
+        "}",
+    ]
+    stock.write("a.mlir", "\n".join(lines))
+    argv = ["--left", "op:memref.*", "--", mlir_opt, "a.mlir", "--finalize-memref-to-llvm"]
+    done = explain("--html", "why.html", *argv).stdout
+    assert "1,000 x memref.load, first @3" in done
+    assert "memref.store at a.mlir:1008:3: left by" in done
+    assert "StoreOpLowering" in done and "no pattern was tried" not in done
+    assert "left as well: 5 x memref.load." in done
+    assert "left as well: 5 x memref.load." in Path("why.html").read_text()
+
+
 IGNORED = """\
 module attributes {mpi.dlti = #dlti.map<"MPI:comm_world_rank" = 1>} {
   shard.grid @g(shape = 3x4x5)

@@ -135,10 +135,14 @@ class Position:
 
     # --- anywhere ---
 
-    def jump(self, event: int) -> Stop:
-        """Stop at an event, with the hit counts of a run from the start."""
+    def jump(self, event: int, accepted: list[Breakpoint] | None = None) -> Stop:
+        """Stop at an event, with the hit counts of a run from the start.
+
+        Args:
+            accepted: the answer of ``accepted``, so that no predicate is asked again; None to ask.
+        """
         self.check_open()
-        return self._arrive(self._jumped(event))
+        return self._arrive(self._jumped(event, accepted))
 
     def jump_back(self, event: int, message: str = BEGINNING, has_moved: bool = False) -> Stop:
         """Stop at an event, or at the last one before it that occurred; else before the first.
@@ -161,12 +165,17 @@ class Position:
             msgspec.structs.replace(self._jumped(1), reason="start", message=message)
         )
 
-    def accepts(self, event: int) -> bool:
-        """Whether a breakpoint stops at an event, by its predicate, if any."""
-        return bool(self._accepted(event, self._breakpoints.hit_at(event)))
+    def accepted(self, event: int) -> list[Breakpoint]:
+        """Return the breakpoints that stop at an event, by their predicates, if any."""
+        return self._accepted(event, self._breakpoints.hit_at(event))
 
-    def _jumped(self, event: int) -> Stop:
-        return self._stop_of(event, self._breakpoints.jump(event), "until")
+    def _jumped(self, event: int, accepted: list[Breakpoint] | None = None) -> Stop:
+        hit = self._breakpoints.jump(event)
+        if accepted is None:
+            hit = self._accepted(event, hit)
+        else:
+            hit = [one for one in hit if one in accepted]
+        return self._stop_of(event, hit, "until")
 
     # --- stops ---
 

@@ -372,7 +372,8 @@ class RecordedTimeline:
             if len(found) < wanted:
                 break
             bound, has_moved = int(found[0]), True
-            left -= wanted if self._position.accepts(bound) else 0
+            accepted = self._position.accepted(bound)
+            left -= wanted if accepted else 0
             if left == 0:
-                return self._position.jump(bound)
+                return self._position.jump(bound, accepted)
         return self._position.jump_back(0, only_found(count - left + len(found)), has_moved)

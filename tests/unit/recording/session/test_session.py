@@ -450,6 +450,26 @@ def test_reverse_continue_counts_only_accepted_hits(session: RecordedSession) ->
     assert stop.message == "only 2 hits were found before: this is the beginning of the run"
 
 
+def test_goto_shows_no_breakpoint_that_refuses(session: RecordedSession) -> None:
+    session.breakpoints.add("pattern:A", predicate=lambda _: False)
+    asked: list[int] = []
+
+    def note(stop: Stop) -> bool:
+        asked.append(stop.ordinal)
+        return True
+
+    other = session.breakpoints.add("#4", predicate=note)
+    session.timeline.goto(8)
+    stop = session.timeline.goto(4)
+    assert (stop.reason, stop.breakpoints, asked) == ("breakpoint", [other.id], [4])
+    session.timeline.goto(8)
+    asked.clear()
+    assert session.timeline.reverse_continue().breakpoints == [other.id]
+    assert asked == [4]
+    stop = session.timeline.goto(7)
+    assert (_place(stop), stop.reason, stop.breakpoints) == (("before", 7), "until", [])
+
+
 def test_going_back_ends_at_a_refused_first_action(session: RecordedSession) -> None:
     session.breakpoints.add("#1", predicate=lambda _: False)
     session.timeline.goto(4)

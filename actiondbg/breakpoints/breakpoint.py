@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -307,9 +308,7 @@ def _script_lines(one: Breakpoint) -> Iterable[str]:
 def _break_words(one: Breakpoint) -> list[str]:
     words = ["tbreak" if one.temporary else "break"]
     if one.outcome is not None:
-        quote = "'" if '"' in one.outcome else '"'
-        plain = not any(c.isspace() or c in "'\"" for c in one.outcome)
-        words += ["--outcome", one.outcome if plain else f"{quote}{one.outcome}{quote}"]
+        words += ["--outcome", shlex.quote(one.outcome)]
     elif one.asked_after:
         words.append("--after")
     return [*words, one.spec]

@@ -123,7 +123,7 @@ def split_stdio(text: str) -> Stdio:
 
 # --- options around a text ---------------------------------------------------------------
 
-_VALUE = r"""(?:[^\s'"]|'[^']*'|"[^"]*")+"""
+_VALUE = r"""(?:[^\s'"\\]|\\.|'[^']*'|"(?:[^"\\]|\\.)*")+"""
 
 
 def take_options(text: str, names: Mapping[str, bool]) -> tuple[list[str], str]:

@@ -321,3 +321,19 @@ def test_count(stopped: Driver) -> None:
         stopped.do("count arith.addi --function") == "3 arith.addi in the function of the cursor\n"
     )
     assert stopped.session.calls == [("count", "arith.*", False), ("count", "arith.addi", True)]
+
+
+@pytest.mark.parametrize("glob", ['There\'s "x"', "a\\*b", "a b if c", "plain*"])
+def test_an_outcome_with_quotes_is_read_from_its_script(
+    driver: Driver, tmp_path: Path, glob: str
+) -> None:
+    script = tmp_path / "saved.adbg"
+    driver.session.breakpoints.add("pattern:A", "depth > 1", outcome=f"reason:{glob}")
+    driver.do(f"save breakpoints {script}", "delete 1", f"source {script}")
+    (read,) = driver.session.breakpoints.all()
+    assert (read.outcome, read.condition) == (f"reason:{glob}", "depth > 1")
+
+
+def test_a_value_in_double_quotes_may_have_escaped_ones(driver: Driver) -> None:
+    driver.do('break --outcome "reason:a \\"b\\" c" pattern:A')
+    assert [one.outcome for one in driver.session.breakpoints.all()] == ['reason:a "b" c']

@@ -218,7 +218,7 @@ def test_saved_breakpoints(fake: Launch, tmp_path: Path) -> None:
         "  context\n"
         "  continue\n"
         "end\n"
-        'break --outcome "failed,reason:*no use*" op:arith.* if depth > 1\n'
+        "break --outcome 'failed,reason:*no use*' op:arith.* if depth > 1\n"
         "tbreak --outcome changed #4\n"
         "watch --exact @12 if depth > 0\n"
         'watch attribute "a b" of @12\n'

@@ -78,17 +78,18 @@ class Diff(msgspec.Struct, frozen=True):
         texts = ("".join(f"{line}\n" for line in lines) for lines in (before, after))
         return msgspec.structs.replace(self, **dict(zip(("before", "after"), texts, strict=True)))
 
-    def side_by_side(self, width: int) -> list[Row]:
-        """Return the hunks as rows, with three lines of context.
+    def side_by_side(self, width: int, context: int = 3) -> list[Row]:
+        """Return the hunks as rows.
 
         Args:
             width: columns in total: three between the sides, half of the rest for each. Longer
                 lines are wrapped and never truncated, as a change may be at their ends.
+            context: unchanged lines around a change.
         """
         before, after = _lines(self.before), _lines(self.after)
         columns = max((width - 3) // 2, 10)
         result: list[Row] = []
-        for hunk in Alignment(before, after).get_grouped_opcodes():
+        for hunk in Alignment(before, after).get_grouped_opcodes(context):
             if result:
                 result.append(Row(None, None, " "))
             for tag, i1, i2, j1, j2 in hunk:

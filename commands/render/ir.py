@@ -367,7 +367,7 @@ def _diff_text(context: RenderContext, shown: DiffShown) -> str:
     if not shown.side_by_side:
         return "\n".join(unified_lines(context.ir_view, shown.diff, shown.context))
     width = shutil.get_terminal_size().columns if context.out.isatty() else _WIDTH
-    return side_by_side(context.ir_view, shown.diff, width)
+    return side_by_side(context.ir_view, shown.diff, width, shown.context)
 
 
 def diff_object(diff: Diff, context: int) -> object:

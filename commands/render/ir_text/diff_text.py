@@ -83,8 +83,8 @@ def stdout_paint(no_color: bool) -> Callable[[str], str]:
     return colored_line if not no_color and color_allowed() and sys.stdout.isatty() else str
 
 
-def side_by_side(view: IRView, diff: Diff, width: int) -> str:
-    rows = diff.side_by_side(width)
+def side_by_side(view: IRView, diff: Diff, width: int, context: int) -> str:
+    rows = diff.side_by_side(width, context)
     side = max((len(row.left or "") for row in rows), default=0)
     head = f"{f'before {diff_title(diff)}':<{side}} | after"
     return "\n".join([head, *(_row_text(view, row, side) for row in rows)])

@@ -50,6 +50,7 @@ def test_diff_is_unified_or_side_by_side(stopped: Driver) -> None:
     side = stopped.do("diff --side-by-side").splitlines()
     assert side[0].startswith("before #1 apply-pattern Fold") and side[0].endswith("| after")
     assert re.fullmatch(r"  %0 = test\.a +\|   %0 = test\.b", side[2])
+    assert "return" not in stopped.do("diff --side-by-side --context 0")
     assert "give one of them" in stopped.do("diff --side-by-side --unified")
     assert "'x' is not an ordinal, such as #17" in stopped.do("diff x")
 

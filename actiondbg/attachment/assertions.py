@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import shlex
@@ -68,11 +69,19 @@ def check_not_applied(actions: ObservedActions, name: str, at: str | None = None
     if not count:
         _check_whole(actions, name, at)
         if (near := _similar(actions, name)) is not None and not actions.count(named)[0]:
-            warnings.warn(f"{name} was never tried; did you mean {near}?", stacklevel=3)
+            _warn(f"{name} was never tried; did you mean {near}?")
         return
     lines = [f"{_subject(name, at)} applied {times(count)}, on {counted(operations, 'operation')}:"]
     lines += [f"  #{each.ordinal} on {each.place}" for each in actions.select(wanted, _MOST)]
     raise AssertionError("\n".join([*lines, *_rest(count - _MOST)]))
+
+
+def _warn(text: str) -> None:
+    """Warn at the line that called this package, through whichever of its functions."""
+    frame, level = inspect.currentframe(), 1
+    while frame is not None and frame.f_globals["__name__"].startswith("actiondbg."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, stacklevel=level)
 
 
 def run_and_check(

@@ -162,6 +162,9 @@ def test_a_slip_in_what_must_not_apply_is_reported(run_test: RunTest) -> None:
     run_test.passes(body)
     warning = "*test_*.py:*UserWarning: AddIAddConstantt was never tried; did you mean pattern:AddI"
     run_test.last.stdout.fnmatch_lines([f"{warning}*"])
+    argv = ["mlir-opt", "folds.mlir", "--canonicalize"]
+    run_test.passes(f"assert_not_applied('AddIAddConstantt', run={argv})")
+    run_test.last.stdout.fnmatch_lines([f"{warning}*"])
     run_test.passes("compile(); assert_not_applied('cse')")
     assert "UserWarning" not in run_test.last.stdout.str()
 

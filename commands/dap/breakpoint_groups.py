@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -21,6 +22,16 @@ _EXPRESSION = re.compile(r"\{([^{}]*)\}")
 
 Log = Callable[[str], None]
 
+# What ``{name}`` in a log message stands for.
+_FACTS: dict[str, Callable[[Stop], object]] = {
+    **{name: attrgetter(name) for name in ("name", "ordinal", "op", "location", "function", "tag")},
+    **{name: attrgetter(name) for name in ("id", "depth", "when")},
+    "outcome": lambda stop: stop.outcome and stop.outcome.result,
+    "reasons": lambda stop: stop.outcome and "; ".join(stop.outcome.reasons),
+    "changes": lambda stop: stop.outcome and stop.change_count,
+    "stop": str,
+}
+
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """A breakpoint that a client wants.
@@ -28,7 +39,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         line: the command line of the shell that sets it, without its condition.
         hit_condition: the number of the hit from which on it stops.
-        log: a message to log instead of stopping; ``{name}`` is a field of the action.
+        log: a message to log instead of stopping; ``{name}`` is a fact of the action.
         cannot: why it cannot be set, or None.
     """
 
@@ -121,13 +132,13 @@ class BreakpointGroups:
             return
         try:
             ignored = _ignored(wanted.hit_condition)
+            predicate = None if wanted.log is None else _logging(wanted.log, log)
             made = _set(debuggee, wanted)
         except ActiondbgError as error:
             placed.error = str(error)
             return
         placed.id = made.id
-        if wanted.log is not None:
-            made.predicate = _logging(wanted.log, log)
+        made.predicate = predicate
         if ignored:
             debuggee.session.breakpoints.set_ignore(made.id, ignored)
 
@@ -179,16 +190,22 @@ def _ignored(hit_condition: str | None) -> int:
 
 
 def _logging(text: str, log: Log) -> Callable[[Stop], bool]:
-    """Return a predicate that logs a message at each stop, and resumes the tool."""
+    """Return a predicate that logs a message at each stop, and resumes the tool.
 
-    def field(stop: Stop, name: str) -> str:
-        value: object = str(stop) if name == "stop" else getattr(stop, name, None)
-        if name == "outcome" and stop.outcome is not None:
-            value = stop.outcome.result
+    Raises:
+        UsageError: the message has a name in braces that is no fact of a stop.
+    """
+    for name in _EXPRESSION.findall(text):
+        if name.strip() not in _FACTS:
+            known = ", ".join(f"{{{each}}}" for each in _FACTS)
+            raise UsageError(f"A log message has no {{{name}}}: take {known}.")
+
+    def fact(stop: Stop, name: str) -> str:
+        value = _FACTS[name](stop)
         return "" if value is None else str(value)
 
     def predicate(stop: Stop) -> bool:
-        log(_EXPRESSION.sub(lambda match: field(stop, match[1].strip()), text))
+        log(_EXPRESSION.sub(lambda match: fact(stop, match[1].strip()), text))
         return False
 
     return predicate

@@ -117,6 +117,22 @@ def test_a_log_point_logs_and_does_not_stop(fold: str, client: ServedClient) -> 
     assert len(logged) == 11  # as the targets of goto on that line
 
 
+def test_a_log_point_after_actions_tells_how_they_ended(fold: str, client: ServedClient) -> None:
+    client.launch(MLIR_OPT, fold, "--canonicalize")
+    asked = {"line": 8, "mode": "after", "condition": "tag == 'apply-pattern'"}
+    wrong, right = client.break_in(
+        fold,
+        {**asked, "logMessage": "{ordinal} {colour}"},
+        {**asked, "logMessage": "{ordinal} {outcome}, {changes} changes, {reasons}."},
+    )
+    assert not wrong["verified"] and "has no {colour}: take {name}, " in wrong["message"]
+    assert right["verified"]
+    assert client.run_to_end("configurationDone") == 0
+    logged = client.output["console"].splitlines()
+    assert "11 succeeded, 5 changes, ." in logged
+    assert any(" failed, 0 changes, There's no operation" in line for line in logged)
+
+
 def test_lines_of_the_ir_have_breakpoints(fold: str, client: ServedClient) -> None:
     client.launch(MLIR_OPT, fold, "--canonicalize", stopOnEntry=True)
     client.run()
@@ -397,6 +413,20 @@ def test_a_bisection_has_progress_and_places(fold: str, client: ServedClient) ->
     assert answer["places"]["fold.mlir:8:12"]["line"] == 8
     assert Path(answer["places"]["report"]["path"]).is_file()
     client.event("progressEnd")
+
+
+def test_oracles_need_permissions(fold: str, client: ServedClient) -> None:
+    client.launch(MLIR_OPT, fold, "--canonicalize", stopOnEntry=True)
+    client.run()
+    for line, permission in (
+        ("whatif --test 'touch ran' append cse", "shell"),
+        ("bisect --test 'touch ran'", "shell"),
+        ("bisect --execute", "execute"),
+        ("validate #1", "execute"),
+    ):
+        with pytest.raises(Refused, match=f"switched off here: add '{permission}' to 'allow'"):
+            client.evaluate(line)
+    assert not Path("ran").exists()
 
 
 def test_a_port_serves_one_client_after_the_other(fold: str) -> None:

@@ -187,6 +187,7 @@ def bisect(
     tag: str | None = None,
     name: str | None = None,
     func: str | None = None,
+    filter: Sequence[str] = (),
     always: Sequence[str] = (),
     jobs: int | None = None,
     timeout: float | None = None,
@@ -217,6 +218,8 @@ def bisect(
         tag: a glob of the candidates' tag; None for all.
         name: a glob of the pattern, of the pass, or of the operation that is folded.
         func: a glob of the symbol that contains the operation.
+        filter: the candidates as ``SPEC [if EXPR]``, of which they match any; none for all. A
+            SPEC is as of a breakpoint, without ordinals, which differ in runs that skip actions.
         always: globs of names that are never skipped.
         jobs: how many trials run at a time, from 1; None for 1, or with ``dask`` for as many as
             its workers have threads. A function as the oracle is called from as many threads.
@@ -257,7 +260,7 @@ def bisect(
         task = BisectionTask(
             argv=command_words(argv),
             oracle=make_oracle(oracle),
-            filter=make_filter(tag, name, func, always),
+            filter=make_filter(tag, name, func, always, filter),
             mode=mode,
             jobs=jobs,
             seconds=timeout,

@@ -102,15 +102,14 @@ class StartSearch:
         self._evaluator = evaluator
         self._record = record
         self._whole_run = whole_run
-        self._allowed = [one for one in record.passes if evaluator.filter.accepts(one)]
-        allowed = {one.argument or "" for one in self._allowed}
+        allowed = {one.argument or "" for one in record.selected}
         self._queue = SchemeQueue(record, allowed, evaluator.filter.only_passes)
         self._failures: list[tuple[int, Judgement]] = []  # numbers of candidates, judgements
 
     def first_trial(self) -> Trial | None:
         """Return the trial that skips all candidates of the first scheme; None without any."""
         for scheme in self._queue.schemes():
-            candidates = candidates_of(self._record, scheme, self._allowed)
+            candidates = candidates_of(self._record, scheme)
             if candidates:
                 return self._evaluator.prefix(scheme, candidates, 0)
         return None
@@ -125,7 +124,7 @@ class StartSearch:
         required: list[RecordedAction] = []
         untestable = 0
         for scheme in self._queue.schemes():
-            candidates = candidates_of(self._record, scheme, self._allowed)
+            candidates = candidates_of(self._record, scheme)
             if not candidates:
                 continue
             if self._failures:
@@ -187,7 +186,7 @@ class StartSearch:
         for argument in passes:
             evaluator.check_limit()
             scheme = self._queue.leaving_out(removed | {argument})
-            candidates = candidates_of(self._record, scheme, self._allowed)
+            candidates = candidates_of(self._record, scheme)
             if not candidates:
                 idle.add(argument)
                 continue
@@ -210,7 +209,7 @@ class StartSearch:
         for argument in passes:
             evaluator.check_limit()
             scheme = self._queue.without(argument)
-            candidates = candidates_of(record, scheme, self._allowed)
+            candidates = candidates_of(record, scheme)
             result = evaluator.evaluate(evaluator.prefix(scheme, candidates, 0))
             if result.judgement.verdict == "good":
                 evaluator.candidates = len(candidates)
@@ -222,9 +221,8 @@ class StartSearch:
         return None
 
     def _changing_passes(self) -> list[str]:
-        changed = {
-            one.argument for one in self._allowed if one.changed or self._record.actions_in(one)
-        }
+        record = self._record
+        changed = {one.argument for one in record.selected if one.changed or record.actions_in(one)}
         return [each for each in self._queue.removable_passes() if each in changed]
 
     def _space(

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import bisect
-import functools
 import itertools
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,8 +14,10 @@ import msgspec
 from actiondbg import protocol
 from actiondbg.bisection.result import Entry
 from actiondbg.bisection.verdict import Milestone, Verdict
-from actiondbg.errors import NoAnswer
-from actiondbg.protocol import Term
+from actiondbg.breakpoints.condition import check_before_action, parse_condition, uses_field
+from actiondbg.breakpoints.spec import parse_spec, split_spec_and_condition
+from actiondbg.errors import NoAnswer, UsageError
+from actiondbg.protocol import ActionSpec, Term
 from actiondbg.protocol.tags import FOLD_TAG, PATTERN_TAG, STEP_TAG
 from actiondbg.support.decoders import decoder_of
 from actiondbg.support.globs import check_glob, glob_matches
@@ -39,6 +40,7 @@ class RecordedAction(protocol.ActionRef, protocol.Message, kw_only=True, gc=Fals
     over: bool = True
     failed: bool = False
     changed: bool = False
+    selected: bool = True
 
     @property
     def is_pass(self) -> bool:
@@ -81,12 +83,14 @@ class Record:
     Attributes:
         actions: patterns, folds and operations of schedules that changed the IR, by ordinal.
         passes: all passes except adaptors, by ordinal.
+        selected: the passes that the user's filter selects.
     """
 
     def __init__(self, lines: Iterable[RecordedAction]) -> None:
         ordered = sorted(lines, key=lambda one: one.ordinal)
         self.actions = [one for one in ordered if not one.is_pass]
         self.passes = [one for one in ordered if one.is_pass]
+        self.selected = [one for one in self.passes if one.selected]
 
     def actions_in(self, each: RecordedAction) -> list[RecordedAction]:
         """Return the patterns, the folds and the operations of a schedule in a pass."""
@@ -124,7 +128,7 @@ def read_record(file: Path) -> Record:
         ) from error
 
 
-# --- the user's filter: --tag, --name, --func and --always ---
+# --- the user's filter: --filter, --tag, --name, --func and --always ---
 
 
 _IN_PASSES = (PATTERN_TAG, FOLD_TAG, STEP_TAG)
@@ -132,20 +136,17 @@ _IN_PASSES = (PATTERN_TAG, FOLD_TAG, STEP_TAG)
 
 @dataclass(frozen=True)
 class CandidateFilter:
-    """The user's filter of candidates.
+    """The user's filter of candidates, which the agent evaluates.
 
     Attributes:
-        specs: lists of terms; the agent takes an action if all terms of one list match. Empty for
-            all actions.
+        specs: an action may be a candidate if one of these matches. Empty for all actions.
         always: globs of the names that are no candidates.
-        accepts: whether a pass may be a candidate.
         options: the filter as options of the command line, for messages; empty for no filter.
         only_passes: whether passes alone may be candidates.
     """
 
-    specs: list[list[Term]]
+    specs: list[ActionSpec]
     always: list[str]
-    accepts: Callable[[RecordedAction], bool]
     options: str = ""
     only_passes: bool = False
 
@@ -155,6 +156,7 @@ def make_filter(
     name: str | None = None,
     func: str | None = None,
     always: Sequence[str] = (),
+    specs: Sequence[str] = (),
 ) -> CandidateFilter:
     """Return a filter.
 
@@ -165,51 +167,60 @@ def make_filter(
         func: a glob of the symbol that contains the operation.
         always: globs of names, as ``name``: these actions and passes, and the actions in such a
             pass, are no candidates.
+        specs: ``SPEC [if EXPR]`` as of a breakpoint, of which an action matches any; none for all.
+            Ordinals are refused: they differ in runs that skip actions.
 
     Raises:
-        UsageError: an argument is not a valid glob.
+        UsageError: an argument is not a valid glob or SPEC.
     """
     for glob in (tag, name, func, *always):
         if glob is not None:
             check_glob(glob, glob, 0)
 
     options = {"--tag": tag, "--name": name, "--func": func}
-    words = [(option, glob) for option, glob in options.items() if glob is not None]
+    words = [("--filter", spec) for spec in specs]
+    words += [(option, glob) for option, glob in options.items() if glob is not None]
     words += [("--always", glob) for glob in always]
+    every = ActionSpec(terms=[])
+    selected = [
+        ActionSpec(terms=[*spec.terms, *terms], condition=spec.condition)
+        for spec in [*map(candidate_spec, specs)] or [every]
+        for terms in _terms(tag, name, func)
+    ]
     return CandidateFilter(
-        specs=_specs(tag, name, func),
+        specs=[] if selected == [every] else selected,
         always=list(always),
-        accepts=functools.partial(_accepts, tag, name, func, tuple(always)),
         options=shlex.join(itertools.chain.from_iterable(words)),
         only_passes=tag is not None and not any(glob_matches(tag, one) for one in _IN_PASSES),
     )
 
 
-def _accepts(
-    tag: str | None,
-    name: str | None,
-    func: str | None,
-    always: tuple[str, ...],
-    action: RecordedAction,
-) -> bool:
-    """Whether a filter accepts an action; workers of a cluster get the filter by pickle."""
-    names = {action.name, action.argument or ""}
-    return (
-        (tag is None or glob_matches(tag, action.tag))
-        and (name is None or any(glob_matches(name, one) for one in names))
-        and (func is None or glob_matches(func, action.function or ""))
-        and not any(glob_matches(glob, one) for glob in always for one in names)
-    )
+def candidate_spec(text: str) -> ActionSpec:
+    """Parse ``SPEC [if EXPR]`` of candidates; see ``make_filter``.
+
+    Raises:
+        UsageError: a syntax error, or it depends on an ordinal or on what follows the action.
+    """
+    spec, condition = split_spec_and_condition(text)
+    terms = parse_spec(spec)
+    parsed = None if condition is None else parse_condition(condition)
+    if any(term.kind == "ordinal" for term in terms) or uses_field(parsed, "ordinal"):
+        raise UsageError(
+            f"{text!r} names an ordinal, and ordinals differ in runs that skip actions: select by "
+            "names, places or passes."
+        )
+    check_before_action(parsed, "The choice of candidates")
+    return ActionSpec(terms=terms, condition=parsed)
 
 
-def _specs(tag: str | None, name: str | None, func: str | None) -> list[list[Term]]:
+def _terms(tag: str | None, name: str | None, func: str | None) -> list[list[Term]]:
     common: list[Term] = []
     if tag is not None:
         common.append(Term(kind="tag", glob=tag))
     if func is not None:
         common.append(Term(kind="func", glob=func))
     if name is None:
-        return [common] if common else []
+        return [common]
     kinds = ("pattern", "pass", "fold")
     step = [*common, Term(kind="tag", glob=STEP_TAG), Term(kind="op", glob=name)]
     return [*([*common, Term(kind=kind, glob=name)] for kind in kinds), step]
@@ -253,17 +264,10 @@ class Scheme(msgspec.Struct, frozen=True):
         return Scheme(self.passes - {argument}, self.held - {argument})
 
 
-def candidates_of(
-    record: Record, scheme: Scheme, allowed: Sequence[RecordedAction]
-) -> list[RecordedAction]:
-    """Return the candidates of a scheme, by ordinal.
-
-    Args:
-        record: of the run that skips nothing.
-        allowed: the passes that the user's filter accepts.
-    """
+def candidates_of(record: Record, scheme: Scheme) -> list[RecordedAction]:
+    """Return the candidates of a scheme, by ordinal, from the record of the run without skips."""
     held = [one for one in record.passes if one.argument in scheme.held]
-    passes = [one for one in allowed if one.argument in scheme.passes]
+    passes = [one for one in record.selected if one.argument in scheme.passes]
     actions: list[RecordedAction] = []
     end = 0  # the end of the held passes so far; they can be nested
     position = 0

@@ -148,8 +148,7 @@ class CulpritSearch:
         if culprit.argument is None or culprit.argument not in space.scheme.held:
             return space
         scheme = space.scheme.opening(culprit.argument)
-        allowed = [one for one in self.record.passes if evaluator.filter.accepts(one)]
-        candidates = candidates_of(self.record, scheme, allowed)
+        candidates = candidates_of(self.record, scheme)
         good = sum(one.ordinal <= culprit.ordinal for one in candidates)
         bad = sum(one.ordinal <= culprit.last for one in candidates)
         if good == bad:

@@ -63,7 +63,7 @@ def start_untestable(
     return NothingFound(
         "untestable",
         f"{all_skipped(count, judgement)} Name the actions that must run with --always, or "
-        "narrow the candidates with --name, --func or --tag.",
+        "narrow the candidates with --filter, --name, --func or --tag.",
         range,
     )
 

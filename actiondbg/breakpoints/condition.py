@@ -110,6 +110,23 @@ def uses_field(condition: Condition | None, field: str) -> bool:
     return condition.field == field or any(uses_field(each, field) for each in condition.args or [])
 
 
+def check_before_action(condition: Condition | None, what: str) -> None:
+    """Check that a condition depends on nothing that follows an action, and does not count.
+
+    Args:
+        what: depends on it, the subject of a sentence.
+
+    Raises:
+        UsageError: it does.
+    """
+    for field in ("hits", "outcome"):
+        if uses_field(condition, field):
+            raise UsageError(
+                f"{what} cannot depend on {field!r}, which is not known before an action: use "
+                "other fields."
+            )
+
+
 class _Parser:
     """One method a level of precedence, from the loosest: either, both, negation, comparison."""
 

@@ -11,6 +11,7 @@ import msgspec
 
 from actiondbg.protocol.types import (
     Action,
+    ActionSpec,
     Change,
     CheckpointOptions,
     Cursor,
@@ -28,7 +29,6 @@ from actiondbg.protocol.types import (
     Shown,
     SkipRule,
     Statistic,
-    Term,
     Unit,
     Until,
     WireBreakpoint,
@@ -492,7 +492,7 @@ class SetPlan(Request[Empty]):
     only: int | None = None
     apply: list[Key] | None = None
     skip: list[Key] | None = None
-    specs: list[list[Term]] = msgspec.field(default_factory=list[list[Term]])
+    specs: list[ActionSpec] = msgspec.field(default_factory=list[ActionSpec])
     always: list[str] = msgspec.field(default_factory=list[str])
     passes: list[str] = msgspec.field(default_factory=list[str])
     held: list[str] = msgspec.field(default_factory=list[str])

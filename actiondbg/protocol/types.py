@@ -389,14 +389,19 @@ class WireBreakpoint(Message):
     log: bool = False
 
 
-class SkipRule(Message):
+class ActionSpec(Message):
+    """The actions for which all terms and the condition hold."""
+
+    terms: list[Term]
+    condition: Condition | None = None
+
+
+class SkipRule(ActionSpec):
     """A standing rule: skip the actions that match, from an ordinal up to another.
 
     ``last`` is None for no limit.
     """
 
-    terms: list[Term]
-    condition: Condition | None
     first: int = 1
     last: int | None = None
 

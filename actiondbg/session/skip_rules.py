@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import msgspec
 
 from actiondbg import protocol
-from actiondbg.breakpoints.condition import parse_condition
+from actiondbg.breakpoints.condition import check_before_action, parse_condition
 from actiondbg.breakpoints.resolution import Vocabulary, resolve_spec
 from actiondbg.breakpoints.spec import parse_spec
 from actiondbg.errors import UsageError
@@ -17,8 +17,6 @@ from actiondbg.process.stop import Stop
 from actiondbg.session.executions import Executions
 from actiondbg.session.tool_replacement import ToolReplacement
 from actiondbg.support.counts import no_such
-
-_UNKNOWN = ("hits", "outcome")  # fields of a condition without a value before an action, or a count
 
 
 class SkipRule(msgspec.Struct, kw_only=True, frozen=True):
@@ -143,18 +141,5 @@ def wire_rule(spec: str, condition: str | None) -> protocol.SkipRule:
         UsageError: a syntax error, or the condition needs what is not known before an action.
     """
     parsed = None if condition is None else parse_condition(condition)
-    _check(parsed)
+    check_before_action(parsed, "A skip rule")
     return protocol.SkipRule(terms=parse_spec(spec), condition=parsed)
-
-
-def _check(condition: protocol.Condition | None) -> None:
-    """Raise UsageError for the first field that is not known before an action, or counts."""
-    if condition is None:
-        return
-    if condition.field in _UNKNOWN:
-        raise UsageError(
-            f"A skip rule cannot depend on {condition.field!r}, which is not known before an "
-            "action: use other fields."
-        )
-    for one in condition.args or []:
-        _check(one)

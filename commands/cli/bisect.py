@@ -45,13 +45,11 @@ def run(parser: LineParser[BisectCommandLine], argv: list[str]) -> int:
     from actiondbg.bisection.api import open_folder
 
     with parser.reported_usage():
-        oracle = build_oracle(options)
+        oracle, search = build_oracle(options), prepared_search(options)
     folder = open_folder(options.output, Path(tool[0]).name, options.resume)
     try:
         with progress_display(sys.stderr, quiet=options.json) as progress:
-            result = prepared_search(options)(
-                tool, oracle, output=folder, without=options.without, progress=progress
-            )
+            result = search(tool, oracle, output=folder, without=options.without, progress=progress)
     except KeyboardInterrupt:
         print_notice(interruption_message(folder, "-o"))
         return 128 + signal.SIGINT

@@ -44,6 +44,11 @@ class BisectOptions(OracleOptions):
         complete=completers.patterns,
     )
     func: str | None = option("GLOB", help="only actions in this function")
+    filter: tuple[str, ...] = option(
+        "SPEC",
+        help="only actions that match a SPEC [if EXPR] of 'break'; repeatable: any of them",
+        complete=completers.spec,
+    )
     always: tuple[str, ...] = option(
         "GLOB",
         help="never skip actions of this name, nor actions nested in them",
@@ -101,9 +106,8 @@ def bisect(console: Console, options: BisectOptions) -> Bisected:
     from actiondbg.bisection.api import open_folder
 
     session = console.live_session()
-    if options.test is not None:
-        console.permissions.check("shell", "--test")
-    oracle = build_oracle(options)
+    oracle = build_oracle(options, console.permissions)
+    search = prepared_search(options)
     folder = open_folder(options.output, Path(session.target.argv[0]).name, options.resume)
     console.out.flush()
     shown: AbstractContextManager[Report | None] = progress_display(console.err, quiet=console.json)
@@ -113,7 +117,7 @@ def bisect(console: Console, options: BisectOptions) -> Bisected:
     stdin = session.target.streams.stdin
     try:
         with shown as progress:
-            result = prepared_search(options)(
+            result = search(
                 session.target.argv,
                 oracle,
                 output=folder,
@@ -142,8 +146,14 @@ def interruption_message(folder: Path, option: str) -> str:
 
 
 def prepared_search(options: BisectOptions) -> partial[Result]:
-    """Return ``actiondbg.bisect`` with the arguments that select and control the search."""
-    from actiondbg.bisection.api import bisect
+    """Return ``actiondbg.bisect`` with the arguments that select and control the search.
 
+    Raises:
+        UsageError: the choice of candidates has a syntax error.
+    """
+    from actiondbg.bisection.api import bisect
+    from actiondbg.bisection.candidates import make_filter
+
+    make_filter(options.tag, options.name, options.func, options.always, options.filter)
     names = [name for name in BisectOptions.__annotations__ if name != "output"]
     return partial(bisect, **{name: getattr(options, name) for name in names})

@@ -221,9 +221,10 @@ struct Frame {
   bool skipped = false;
   /// Whether a pipeline of an alternative runs it, not the tool.
   bool isAlternative = false;
-  /// Set by a plan: inside a pass whose actions must all run; a candidate;
-  /// skipped. See Plan.h.
-  bool isHeld = false, isCandidate = false, isPlanned = false;
+  /// Set by a plan: selected by the user; inside a pass whose actions must all
+  /// run; a candidate; skipped. See Plan.h.
+  bool isSelected = false, isHeld = false, isCandidate = false,
+       isPlanned = false;
   /// The results after which the resumption's `until` matches this action; it
   /// waits for the end.
   Results untilResults = noResult;

@@ -45,15 +45,7 @@ std::unique_ptr<Plan> Plan::parse(Fields &fields) {
   plan->only = fields.integerOr("only", 0, 0);
   plan->applied = parseKeys(fields, "apply");
   plan->skipped = parseKeys(fields, "skip");
-  const Array *list = fields.array("specs");
-  for (size_t i = 0; list && i < list->size() && fields.error.empty(); ++i) {
-    // A spec is a list of terms, as in a breakpoint.
-    Object object{{"terms", (*list)[i]}, {"condition", nullptr}};
-    Fields inner(object, "specs[" + std::to_string(i) + "].");
-    plan->specs.push_back(Spec::parse(inner));
-    if (!inner.error.empty())
-      fields.fail(inner.error);
-  }
+  plan->specs = fields.objects<Spec>("specs");
   for (const std::string &text : fields.texts("always"))
     if (std::optional<Glob> glob = Glob::create(text, fields))
       plan->always.push_back(std::move(*glob));
@@ -104,12 +96,7 @@ bool Plan::isAlways(const Frame &frame) {
   return false;
 }
 
-bool Plan::isCandidate(const Frame &frame) {
-  bool isPass = frame.isRealPass();
-  if (frame.isHeld || !(isPass || isLeaf(frame)))
-    return false;
-  if (isPass && !passes.contains(frame.name()))
-    return false;
+bool Plan::isSelected(const Frame &frame) {
   if (isAlways(frame))
     return false;
   return specs.empty() || std::ranges::any_of(specs, [&](Spec &spec) {
@@ -174,9 +161,12 @@ bool Plan::skips(Frame &frame) {
 void Plan::classify(Frame &frame) {
   frame.isHeld =
       (frame.parent && frame.parent->isHeld) || isConversionOfStep(frame);
-  frame.isCandidate = isCandidate(frame);
-  frame.isHeld |=
-      frame.isRealPass() && (held.contains(frame.name()) || isAlways(frame));
+  bool isPass = frame.isRealPass();
+  frame.isSelected =
+      (isPass || (isLeaf(frame) && !frame.isHeld)) && isSelected(frame);
+  frame.isCandidate = frame.isSelected && !frame.isHeld &&
+                      (!isPass || passes.contains(frame.name()));
+  frame.isHeld |= isPass && (held.contains(frame.name()) || isAlways(frame));
 }
 
 bool Plan::decide(Frame &frame) {
@@ -251,6 +241,7 @@ void Plan::write(const Frame &frame, uint64_t newest) {
     line["over"] = frame.over;
     line["failed"] = frame.returned == Returned::Failure;
     line["changed"] = frame.over && frame.changed();
+    line["selected"] = frame.isSelected;
   }
   *record << Json(std::move(line)) << "\n";
 }

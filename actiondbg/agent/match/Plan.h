@@ -56,10 +56,10 @@ private:
 
   static Keys parseKeys(Fields &fields, StringRef key);
   bool decide(Frame &frame);
-  bool isCandidate(const Frame &frame);
+  bool isSelected(const Frame &frame);
   bool isAlways(const Frame &frame);
   bool isRepeated(const Frame &frame);
-  /// Sets whether an action is held, and a candidate.
+  /// Sets whether an action is selected, held, and a candidate.
   void classify(Frame &frame);
   Key keyOf(const Frame &frame);
   /// The key of the innermost action; null for any other, and if it has none.

@@ -298,3 +298,63 @@ def test_the_command_of_the_shell_in_words(mlir_opt: str, source: str) -> None:
     done = command_line.run(*words, mlir_opt, source, "--canonicalize")
     assert "Found: #" in done.stdout and "Not bad: " in done.stdout
     assert "bisect needs one oracle" in done.stderr
+
+
+# --- the choice of candidates -------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [
+        ("fold:* and func:f2*",),
+        ("in:canonicalize if line > 100",),
+        ("folds.mlir:1-60", "func:f3?"),
+        ("pass:cse",),
+        ('tag:fold if function !~ "f*5" and depth > 2', "func:f3"),
+    ],
+)
+def test_filters_select_what_they_select_in_a_log(
+    mlir_opt: str, source: str, filters: tuple[str, ...]
+) -> None:
+    """The agent evaluates them in each trial, and SQL over a recording."""
+    line = ["--", mlir_opt, source, "--canonicalize", "--cse"]
+    words = [word for each in filters for word in ("--filter", each)]
+    assert command_line.run("record", "-q", "-o", "run.adbrec", *line).returncode == 0
+    log = command_line.run("log", "--json", *words, "run.adbrec").stdout
+    listed = [json.loads(row) for row in log.splitlines()]
+    changed = [one for one in listed if one["tag"] in ("fold", "apply-pattern") and one["changed"]]
+    passes = [one for one in listed if one["name"] == "cse"]
+    done = run("--json", "--test", "! grep -q '@f24' {}", *words, *line)
+    result = json.loads(done.stdout)
+    assert result["verdict"] == "not-good-at-start"
+    expected = len(changed) + len(passes)
+    every = "the only candidate is" if expected == 1 else f"all {expected} candidates are"
+    assert f"when {every} skipped" in result["message"]
+
+
+def test_a_filter_narrows_the_search(mlir_opt: str, source: str) -> None:
+    words = ["--test", JUDGE, "--", mlir_opt, source, "--canonicalize", "--cse"]
+    inside = found("--filter", "in:canonicalize#1 and folds.mlir:120-130", *words)
+    assert (inside["verdict"], inside["location"]) == ("found", "folds.mlir:123:8")
+    assert inside["candidates"] < COUNT
+    outside = run("--filter", "in:canonicalize#2", *words)
+    assert outside.returncode == 1
+    assert "no candidates with --filter 'in:canonicalize#2': widen" in outside.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--filter", "#12"], "names an ordinal"),
+        (["--filter", "pattern:A if hits > 2"], "not known before an action"),
+        (["--filter", "in:"], "in:"),
+        (["--tag", "["], "not closed"),
+    ],
+)
+def test_a_wrong_choice_of_candidates_is_bad_usage(
+    mlir_opt: str, source: str, words: list[str], told: str
+) -> None:
+    done = run(*words, "--test", "true", "--", mlir_opt, source, "--canonicalize")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert told in done.stderr
+    assert os.listdir() == ["folds.mlir"]

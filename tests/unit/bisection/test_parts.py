@@ -123,25 +123,41 @@ def a_pass(ordinal: int, last: int, argument: str, **fields: Any) -> RecordedAct
     )
 
 
-def test_passes_are_chosen_by_tag_name_and_function() -> None:
-    action = a_pass(1, 1, "cse", function="f")
-    assert (
-        make_filter().accepts(action) and make_filter().options == "" and make_filter().specs == []
-    )
-    assert make_filter(name="c*").accepts(action) and not make_filter(name="x").accepts(action)
-    assert make_filter(tag="pass-*").accepts(action) and not make_filter(tag="fold").accepts(action)
-    assert make_filter(func="f").accepts(action) and not make_filter(func="g").accepts(action)
-    assert not make_filter(always=["cse"]).accepts(action)
+def test_a_filter_as_options() -> None:
+    assert make_filter().options == "" and make_filter().specs == []
     assert make_filter(name="a b", always=["c"]).options == "--name 'a b' --always c"
+    found = make_filter(func="f", specs=["cse"]).options
+    assert found == "--filter cse --func f"
 
 
 def test_names_of_patterns_passes_folds_and_schedules() -> None:
     specs = make_filter(tag="t", name="n", func="f").specs
-    kinds = [[term.kind for term in terms] for terms in specs]
+    kinds = [[term.kind for term in spec.terms] for spec in specs]
     common = ["tag", "func"]
     assert kinds == [[*common, *own] for own in (["pattern"], ["pass"], ["fold"], ["tag", "op"])]
     with pytest.raises(UsageError, match="not closed"):
         make_filter(func="[f")
+
+
+def test_each_filter_is_combined_with_the_globs() -> None:
+    specs = make_filter(func="f", specs=["in:cse#2 if depth > 1", "pattern:A*"]).specs
+    assert [[term.kind for term in spec.terms] for spec in specs] == [
+        ["in", "func"],
+        ["pattern", "func"],
+    ]
+    assert [spec.condition is None for spec in specs] == [False, True]
+
+
+@pytest.mark.parametrize("spec", ["#12", "pattern:A if ordinal > 3"])
+def test_a_filter_by_ordinals_is_refused(spec: str) -> None:
+    with pytest.raises(UsageError, match="ordinals differ in runs that skip actions"):
+        make_filter(specs=[spec])
+
+
+@pytest.mark.parametrize("field", ["hits > 1", "outcome == 'failed'"])
+def test_a_filter_by_what_follows_an_action_is_refused(field: str) -> None:
+    with pytest.raises(UsageError, match="not known before an action"):
+        make_filter(specs=[f"pattern:A if {field}"])
 
 
 # --- candidates -----------------------------------------------------------------------------
@@ -168,7 +184,12 @@ def record() -> Record:
 
 def ordinals(scheme: Scheme) -> list[int]:
     found = record()
-    return [action.ordinal for action in candidates_of(found, scheme, found.passes)]
+    return [action.ordinal for action in candidates_of(found, scheme)]
+
+
+def test_passes_that_the_filter_leaves_out_are_no_candidates() -> None:
+    found = Record([a_pass(1, 1, "cse"), a_pass(2, 2, "cse", selected=False)])
+    assert [one.ordinal for one in candidates_of(found, Scheme(frozenset({"cse"})))] == [1]
 
 
 def test_actions_and_passes_are_candidates_in_one_order() -> None:

@@ -29,7 +29,7 @@ from actiondbg.commands.render.terminal.output import Redirect
 from actiondbg.errors import UsageError
 from actiondbg.support.counts import counted
 
-Permission = Literal["shell", "py", "native", "redirection"]
+Permission = Literal["execute", "shell", "py", "native", "redirection"]
 
 
 class Permissions(NamedTuple):

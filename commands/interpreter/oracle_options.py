@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from actiondbg import bisection
 from actiondbg.commands.interpreter import completers, values
+from actiondbg.commands.interpreter.declaration import UNRESTRICTED, Permission, Permissions
 from actiondbg.commands.interpreter.options import Options, fields_of, flag, option
 from actiondbg.errors import UsageError
 
@@ -92,41 +93,52 @@ _ORACLES: dict[str, Callable[[OracleOptions], Oracle]] = {
     "execute": _execute,
     "validate": _validate,
 }
+# What an oracle does beside debugging: the permission, and what needs it.
+NEEDS: dict[str, tuple[Permission, str]] = {
+    "test": ("shell", "The oracle test, a shell command"),
+    "execute": ("execute", "The oracle execute, which runs the compiled program"),
+    "validate": ("execute", "The oracle validate, which may run the compiled program"),
+}
 _EXECUTE_FIELDS = ("lower", "entry", "entry_result", "tolerance")  # as the oracle has them
 _OWN_OPTIONS = {"execute": (*_EXECUTE_FIELDS, "shared_libs", "input"), "validate": ("input",)}
 
 
-def build_oracle(options: OracleOptions) -> Oracle:
+def build_oracle(options: OracleOptions, permissions: Permissions = UNRESTRICTED) -> Oracle:
     """Return the oracle that the options select.
 
     Raises:
-        UsageError: no oracle or several are selected, or an option of another one.
+        UsageError: no oracle or several are selected, or an option of another one; or it is not
+            permitted.
     """
     given = _given(options, _ORACLES)
     if len(given) != 1:
         names = ", ".join(f.option for f in fields_of(OracleOptions) if f.name in _ORACLES)
         what = f"{' and '.join(given.values())} were given" if given else "none was given"
         raise UsageError(f"bisect needs one oracle, but {what}: give one of {names}.")
-    return _build(options, *given)
+    return _build(options, next(iter(given)), permissions)
 
 
-def optional_oracle(options: OracleOptions) -> Oracle | None:
+def optional_oracle(
+    options: OracleOptions, permissions: Permissions = UNRESTRICTED
+) -> Oracle | None:
     """Return the oracle that the options select, or None.
 
     Raises:
-        UsageError: several are selected, or an option of one that is not.
+        UsageError: several are selected, or an option of one that is not; or it is not permitted.
     """
     given = _given(options, _ORACLES)
     if len(given) > 1:
         raise UsageError(f"{' and '.join(given.values())} exclude each other: give one of them.")
     if given:
-        return _build(options, *given)
+        return _build(options, next(iter(given)), permissions)
     for other in _given(options, _OWN_OPTIONS["execute"]).values():
         raise UsageError(f"{other} is an option of --execute: give that too.")
     return None
 
 
-def _build(options: OracleOptions, oracle: str) -> Oracle:
+def _build(options: OracleOptions, oracle: str, permissions: Permissions) -> Oracle:
+    if oracle in NEEDS:
+        permissions.check(*NEEDS[oracle])
     others = set(_OWN_OPTIONS["execute"]).difference(_OWN_OPTIONS.get(oracle, ()))
     for other in _given(options, others).values():
         message = f"{other} is an option of --execute, but the oracle is --{oracle}."

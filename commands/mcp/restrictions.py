@@ -15,9 +15,9 @@ from actiondbg.commands.interpreter.declaration import Permissions
 from actiondbg.errors import LaunchError, UsageError
 from actiondbg.tool.identification import locate
 
-Permission = Literal[CommandPermission, "execute", "paths", "plugins"]
+Permission = Literal[CommandPermission, "paths", "plugins"]
 MEANINGS: dict[Permission, str] = {
-    "execute": "bisect and whatif may run the compiled program (oracles execute and validate)",
+    "execute": "the compiled program may run: the command validate, and oracles that run it",
     "native": "the commands native and why-not --native, which start gdb or lldb",
     "paths": "files outside the directory, in the arguments of tools too",
     "plugins": "options of tools that load a library, such as --load-pass-plugin",

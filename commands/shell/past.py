@@ -306,7 +306,7 @@ class ValidateOptions(Options):
     any_index: bool = flag(help="arguments of type index may need more than 32 bits")
 
 
-@PAST.command("validate", example="validate #17", permission="shell")
+@PAST.command("validate", example="validate #17", permission="execute")
 def validate(console: Console, options: ValidateOptions) -> ActionJudged:
     """Judge whether the program still does the same after the action of this stop, or action N: by
     proof, and by running functions before and after it.

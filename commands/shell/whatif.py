@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from actiondbg.commands.interpreter import completers, values
-from actiondbg.commands.interpreter.declaration import Topic
+from actiondbg.commands.interpreter.declaration import UNRESTRICTED, Permissions, Topic
 from actiondbg.commands.interpreter.options import (
     NoOptions,
     Options,
@@ -250,7 +250,9 @@ def whatif(console: Console, options: WhatifOptions) -> AlternativesShown:
     'benefit P N'. A PASS may be a run of it, such as cse#2. 'and' joins changes into one
     alternative. The session itself is not affected.
     """
-    shown = compare_alternatives(console.live_session(), options.text, options, console.progress)
+    shown = compare_alternatives(
+        console.live_session(), options.text, options, console.progress, console.permissions
+    )
     if console.comparison is not None:
         console.comparison.close()
     console.comparison = shown.comparison
@@ -262,6 +264,7 @@ def compare_alternatives(
     alternatives: str | Sequence[str],
     options: AlternativesOptions,
     progress: ProgressLine,
+    permissions: Permissions = UNRESTRICTED,
 ) -> AlternativesShown:
     """Compare the run of a session with alternatives; select the rows, diffs and notes to show."""
     from actiondbg.whatif.alternatives_comparison import compare, unmatched_sentence
@@ -271,7 +274,7 @@ def compare_alternatives(
             session,
             alternatives,
             until=options.until,
-            oracle=optional_oracle(options),
+            oracle=optional_oracle(options, permissions),
             jobs=options.jobs,
             timeout=options.timeout,
             progress=_counting(progress, "runs"),

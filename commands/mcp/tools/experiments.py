@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from actiondbg.bisection.verdict import Mode
 from actiondbg.commands.interpreter.options import NoOptions
-from actiondbg.commands.interpreter.oracle_options import OracleOptions, build_oracle
+from actiondbg.commands.interpreter.oracle_options import NEEDS, OracleOptions, build_oracle
 from actiondbg.commands.mcp.declaration import Arguments, InSession, Positive, arguments_like, tool
 from actiondbg.commands.mcp.desk import Desk
 from actiondbg.commands.mcp.tools.sessions import Command, Count, Stdin
@@ -22,7 +22,6 @@ from actiondbg.errors import UsageError
 
 if TYPE_CHECKING:
     from actiondbg.bisection.progress import Progress
-    from actiondbg.commands.mcp.restrictions import Permission
 
 
 class SkipArguments(InSession, frozen=True, kw_only=True):
@@ -92,18 +91,13 @@ def edit(desk: Desk, given: EditArguments) -> object:
     return edited or "Nothing was changed."
 
 
-_NEEDS: dict[str, tuple[Permission, str]] = {
-    "test": ("shell", "The oracle test, a shell command"),
-    "execute": ("execute", "The oracle execute, which runs the compiled program"),
-    "validate": ("execute", "The oracle validate, which may run the compiled program"),
-}
 if TYPE_CHECKING:
     Oracle = Arguments
 else:
     Oracle = arguments_like(
         "Oracle",
         OracleOptions,
-        {name: f"; needs --allow {permission}" for name, (permission, _) in _NEEDS.items()},
+        {name: f"; needs --allow {permission}" for name, (permission, _) in NEEDS.items()},
         left_out=("shared_libs",),  # they would be loaded into the tool
     )
 
@@ -113,7 +107,7 @@ def _oracle_fields(desk: Desk, given: Oracle | None) -> dict[str, object]:
     if given is None:
         return {}
     found = {name: value for name, value in msgspec.structs.asdict(given).items() if value}
-    for name, needed in _NEEDS.items():
+    for name, needed in NEEDS.items():
         if name in found:
             desk.restrictions.need(*needed)
     for name in ("filecheck", "input"):
@@ -158,6 +152,8 @@ def whatif(desk: Desk, given: WhatifArguments) -> object:
 
 
 class BisectArguments(Arguments, frozen=True, kw_only=True):
+    """Fields with names of ``BisectOptions`` are these options."""
+
     command: Command
     oracle: Oracle
     stdin: Stdin = None
@@ -173,6 +169,9 @@ class BisectArguments(Arguments, frozen=True, kw_only=True):
         None
     )
     func: Annotated[str | None, Meta(description="only actions in this function, a glob")] = None
+    filter: Annotated[
+        tuple[str, ...], Meta(description="only actions that match one of these SPEC [if EXPR]")
+    ] = ()
     max_seconds: Annotated[
         Annotated[float, Meta(gt=0)] | None, Meta(description="begin no trial after these seconds")
     ] = None
@@ -193,14 +192,9 @@ def bisect(desk: Desk, given: BisectArguments) -> object:
     result names an action #N, to which a session of the same command can run.
     """
     restrictions = desk.restrictions
+    of_search = bisection.BisectOptions.__annotations__.keys() - {"output"}
     options = bisection.BisectOptions(
-        mode=given.mode,
-        tag=given.tag,
-        name=given.name,
-        func=given.func,
-        max_seconds=given.max_seconds,
-        max_trials=given.max_trials,
-        reduce=given.reduce,
+        **{name: getattr(given, name) for name in of_search & set(given.__struct_fields__)},
         **_oracle_fields(desk, given.oracle),
     )
 

@@ -14,6 +14,7 @@ import msgspec
 from actiondbg.ir.aliases import with_aliases_of
 from actiondbg.ir.elision import elided
 from actiondbg.ir.resolved_text import NAMES, ResolvedText, certain_keys
+from actiondbg.protocol import ActionRef
 from actiondbg.support.alignment import Alignment
 
 Names = Mapping[str, str] | Sequence[tuple[str, str]]  # NAME -> KEY, or (NAME, KEY) in order
@@ -50,6 +51,12 @@ class Diff(msgspec.Struct, frozen=True):
     after: str
     ordinal: int = 0
     title: str = ""
+
+    def of_action(self, action: ActionRef) -> Diff:
+        """Return the diff with the ordinal and the title of an action."""
+        words = (f"#{action.ordinal}", action.tag, action.name)
+        title = " ".join(word for word in words if word)
+        return msgspec.structs.replace(self, ordinal=action.ordinal, title=title)
 
     @property
     def is_empty(self) -> bool:

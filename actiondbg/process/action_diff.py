@@ -8,8 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
-
 from actiondbg import protocol
 from actiondbg.errors import NoAnswer, NoSuchUnit, UnitErased
 from actiondbg.ir.diff import Diff, make_diff
@@ -105,9 +103,7 @@ def compare_action(
     if names is not None:
         names.learn_all(before.named)
         before, after = before.renamed(names), after.renamed(names)
-    diff = make_diff(before.text, after.text, before.names, after.names)
-    title = " ".join(word for word in (f"#{ordinal}", stop.tag, stop.name) if word)
-    return msgspec.structs.replace(diff, ordinal=ordinal, title=title)
+    return make_diff(before.text, after.text, before.names, after.names).of_action(stop)
 
 
 def _print_both(

@@ -12,7 +12,7 @@ from actiondbg.commands.cli.line_parser import LineParser, NoColor, Without, sub
 from actiondbg.commands.interpreter.options import flag
 from actiondbg.commands.interpreter.oracle_options import build_oracle
 from actiondbg.commands.render.bisection import bisection_text, progress_display
-from actiondbg.commands.render.ir_text.diff_text import stdout_paint
+from actiondbg.commands.render.diff import stdout_paint
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.commands.shell.bisection import BisectOptions, interruption_message, prepared_search
 

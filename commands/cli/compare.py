@@ -15,7 +15,7 @@ from actiondbg.commands.cli.recorded_tool import print_cut
 from actiondbg.commands.interpreter.options import flag, option
 from actiondbg.commands.interpreter.oracle_options import OracleOptions, optional_oracle
 from actiondbg.commands.interpreter.values import positive
-from actiondbg.commands.render.ir_text.diff_text import stdout_paint
+from actiondbg.commands.render.diff import stdout_paint
 from actiondbg.commands.render.terminal.output import print_notice, print_result
 from actiondbg.commands.render.terminal.progress import ProgressLine
 from actiondbg.errors import UsageError

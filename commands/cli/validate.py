@@ -13,7 +13,7 @@ from actiondbg.commands import FAILED
 from actiondbg.commands.cli.line_parser import LineParser, NoColor, subcommand
 from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.interpreter.values import positive, seconds
-from actiondbg.commands.render.ir_text.diff_text import stdout_paint
+from actiondbg.commands.render.diff import stdout_paint
 from actiondbg.commands.render.terminal.output import print_notice, print_result
 from actiondbg.commands.render.terminal.progress import ProgressLine
 from actiondbg.errors import ActiondbgError

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from actiondbg.commands.cli.line_parser import LineParser, NoColor, subcommand
 from actiondbg.commands.interpreter import completers
 from actiondbg.commands.interpreter.options import flag, option
-from actiondbg.commands.render.ir_text.diff_text import stdout_paint
+from actiondbg.commands.render.diff import stdout_paint
 from actiondbg.commands.render.terminal.output import print_notice, print_result
 from actiondbg.commands.render.terminal.progress import ProgressLine
 from actiondbg.commands.render.whatif import alternatives_lines, alternatives_object

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TextIO
 import msgspec
 
 from actiondbg.commands.render.actions import describe
-from actiondbg.commands.render.ir_text.diff_text import unified_line
+from actiondbg.commands.render.diff import unified_line
 from actiondbg.commands.render.outcomes import outcome_lines, result_words
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.tables import fitted

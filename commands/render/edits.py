@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from actiondbg.commands.render.ir import diff_object
-from actiondbg.commands.render.ir_text.diff_text import unified_lines
+from actiondbg.commands.render.diff import diff_object, unified_lines
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.process.branches import Edited
 from actiondbg.session.edits.edits import Edition

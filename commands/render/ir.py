@@ -1,14 +1,12 @@
-"""The IR at a stop: printed, as lines around a place, as the diff of an action."""
+"""The IR at a stop: printed, and as lines around a place."""
 
 from __future__ import annotations
 
 import re
-import shutil
 from typing import TYPE_CHECKING, TextIO, cast
 
 import msgspec
 
-from actiondbg.commands.render.ir_text.diff_text import diff_title, side_by_side, unified_lines
 from actiondbg.commands.render.ir_text.ir_view import IRView
 from actiondbg.commands.render.ir_text.lines import (
     definitions_text,
@@ -26,7 +24,6 @@ from actiondbg.protocol import Excerpt, Line
 from actiondbg.protocol.tags import FOLD_TAG, PATTERN_TAG
 
 if TYPE_CHECKING:
-    from actiondbg.ir.diff import Diff
     from actiondbg.process.stop import Stop
     from actiondbg.protocol import Change
     from actiondbg.recording.session.recorded_session import DebugSession
@@ -348,40 +345,8 @@ def count_text(_: RenderContext, counted: Counted) -> str:
     return f"{counted.count} {counted.glob} in {where}"
 
 
-# --- diffs ------------------------------------------------------------------------
-
-_WIDTH = 160  # columns of a side-by-side diff in a file
-
-
-class DiffShown(msgspec.Struct):
-    """The diff of an action, with ``context`` unchanged lines around a change."""
-
-    diff: Diff
-    side_by_side: bool
-    context: int
-
-
-def _diff_text(context: RenderContext, shown: DiffShown) -> str:
-    if shown.diff.is_empty:
-        return f"{diff_title(shown.diff)} did not change the IR."
-    if not shown.side_by_side:
-        return "\n".join(unified_lines(context.ir_view, shown.diff, shown.context))
-    width = shutil.get_terminal_size().columns if context.out.isatty() else _WIDTH
-    return side_by_side(context.ir_view, shown.diff, width, shown.context)
-
-
-def diff_object(diff: Diff, context: int) -> object:
-    return {
-        "ordinal": diff.ordinal,
-        "title": diff.title,
-        "empty": diff.is_empty,
-        "unified": diff.unified(context),
-    }
-
-
 RENDERERS = (
     Renderer(PrintedText, _show_ir, _ir_object),
     renders(Counted, count_text),
     renders(Block, block_text, fits=True),
-    renders(DiffShown, _diff_text, lambda shown: diff_object(shown.diff, shown.context), fits=True),
 )

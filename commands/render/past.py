@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from actiondbg.analysis.history import History
-from actiondbg.commands.render.ir import diff_object
-from actiondbg.commands.render.ir_text.diff_text import unified_lines
+from actiondbg.commands.render.diff import diff_object, unified_lines
 from actiondbg.commands.render.outcomes import outcome_lines, result_words
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.tables import fitted, wrapped

@@ -6,6 +6,7 @@ from actiondbg.commands.render import (
     actions,
     bisection,
     breakpoints,
+    diff,
     edits,
     ir,
     lineage,
@@ -25,7 +26,7 @@ from actiondbg.commands.render.renderer import RenderContext, Renderer
 from actiondbg.commands.render.terminal.output import Redirect
 
 _TOPICS = (
-    *(actions, bisection, breakpoints, edits, ir, legalization, lineage, native_debugger),
+    *(actions, bisection, breakpoints, diff, edits, ir, legalization, lineage, native_debugger),
     *(outcomes, past, statistics, status, stop, time_travel, units, validation, whatif),
 )
 _RENDERERS = {each.kind: each for topic in _TOPICS for each in topic.RENDERERS}

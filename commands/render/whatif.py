@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from actiondbg.commands.render.ir_text.diff_text import unified_line
+from actiondbg.commands.render.diff import unified_line
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.tables import aligned, fitted
 from actiondbg.support.counts import counted

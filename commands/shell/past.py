@@ -16,7 +16,7 @@ from actiondbg.breakpoints.spec import parse_spec
 from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.declaration import Topic
 from actiondbg.commands.interpreter.options import Options, flag, option, positional, rest
-from actiondbg.commands.render.ir import DiffShown
+from actiondbg.commands.render.diff import DiffShown
 from actiondbg.commands.render.legalization.explanation_text import ExplanationShown
 from actiondbg.commands.render.lineage import PictureWritten
 from actiondbg.commands.render.past import AttemptsShown

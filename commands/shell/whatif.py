@@ -21,7 +21,7 @@ from actiondbg.commands.interpreter.options import (
     rest,
 )
 from actiondbg.commands.interpreter.oracle_options import OracleOptions, optional_oracle
-from actiondbg.commands.render.ir import DiffShown
+from actiondbg.commands.render.diff import DiffShown
 from actiondbg.commands.render.status import Text
 from actiondbg.commands.render.whatif import AlternativesShown, ApplicableShown, PatternsShown
 from actiondbg.errors import EditRefused, UsageError

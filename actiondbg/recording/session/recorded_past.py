@@ -290,9 +290,7 @@ class RecordedPast:
             ordinal = ended_action(self._position.stop, "recording")
         self._check_over(ordinal)
         action = self._describe.reference(self._actions.place(ordinal))
-        title = " ".join(word for word in (f"#{ordinal}", action.tag, action.name) if word)
-        found = self._describe.ir.difference(ordinal, module)
-        return msgspec.structs.replace(found, ordinal=ordinal, title=title)
+        return self._describe.ir.difference(ordinal, module).of_action(action)
 
     def _check_over(self, ordinal: int) -> None:
         self._actions.check_recorded(ordinal)

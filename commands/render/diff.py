@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from actiondbg.commands.render.ir_text.ir_view import IRView
 from actiondbg.commands.render.ir_text.marks import Words, compare_words
+from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.terminal.output import color_allowed
 
 if TYPE_CHECKING:
@@ -103,3 +107,39 @@ def _row_text(view: IRView, row: Row, side: int) -> str:
     if view.colored:
         left, right = left and _in_color("-", left), right and _in_color("+", right)
     return f"{left}{blanks} {sign} {right}".rstrip()
+
+
+# --- the result of a command ---
+
+_WIDTH = 160  # columns of a side-by-side diff in a file
+
+
+class DiffShown(msgspec.Struct):
+    """The diff of an action, with ``context`` unchanged lines around a change."""
+
+    diff: Diff
+    side_by_side: bool
+    context: int
+
+
+def _diff_text(context: RenderContext, shown: DiffShown) -> str:
+    if shown.diff.is_empty:
+        return f"{diff_title(shown.diff)} did not change the IR."
+    if not shown.side_by_side:
+        return "\n".join(unified_lines(context.ir_view, shown.diff, shown.context))
+    width = shutil.get_terminal_size().columns if context.out.isatty() else _WIDTH
+    return side_by_side(context.ir_view, shown.diff, width, shown.context)
+
+
+def diff_object(diff: Diff, context: int) -> object:
+    return {
+        "ordinal": diff.ordinal,
+        "title": diff.title,
+        "empty": diff.is_empty,
+        "unified": diff.unified(context),
+    }
+
+
+RENDERERS = (
+    renders(DiffShown, _diff_text, lambda shown: diff_object(shown.diff, shown.context), fits=True),
+)

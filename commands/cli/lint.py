@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -19,8 +20,10 @@ from actiondbg.commands.interpreter.values import positive
 from actiondbg.commands.render.tables import fitted
 from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.commands.render.terminal.progress import ProgressLine
+from actiondbg.commands.render.units import path_from_here
 from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.lint.linter import Linter
+from actiondbg.lint.reports import command_of, junit_text, sarif_log
 from actiondbg.lint.rules import (
     BY_NAME,
     DEFAULT_RULES,
@@ -226,9 +229,6 @@ def _status(status: int) -> str:
 
 
 def _write(options: LintOptions, found: Sequence[Finding], linting: _Linting, known: int) -> None:
-    from actiondbg.commands.render.lint import lint_text
-    from actiondbg.lint.reports import junit_text, sarif_log
-
     runs = linting.linter.runs
     if options.format == "json":
         objects = [finding_object(each) for each in found]
@@ -245,3 +245,39 @@ def _write(options: LintOptions, found: Sequence[Finding], linting: _Linting, kn
         print(fitted(text, width))
         return
     write_file(options.output, f"{text}\n")
+
+
+# --- the text of findings ---
+
+
+def lint_text(findings: Sequence[Finding], runs: int, known: int) -> str:
+    """Return the text of findings, by rule; ``known`` is the number of those in the baseline."""
+    lines: list[str] = []
+    shows_commands = len({each.place.command for each in findings}) > 1
+    for name, group in groupby(findings, key=lambda each: each.rule):
+        of_rule = list(group)
+        rule = of_rule[0].declared
+        lines += [f"{name}: {rule.meaning}", f"  {rule.advice}", ""]
+        for each in of_rule:
+            lines += [*_lines(each), *([f"    {command_of(each)}"] if shows_commands else [])]
+        lines.append("")
+    total = f"{counted(len(findings), 'finding')} in {counted(runs, 'run')}"
+    lines.append(f"{total}, {known} known." if known else f"{total}.")
+    return "\n".join(lines)
+
+
+def _lines(finding: Finding) -> Iterator[str]:
+    times = "once" if finding.times == 1 else f"{finding.times:,} times"
+    runs = f", in {finding.runs:,} runs" if finding.runs > 1 else ""
+    detail = f"{finding.detail}; " if finding.detail else ""
+    yield f"  {finding.subject}: {detail}{times}{runs}, {finding.seconds * 1e3:.3g} ms"
+    place = finding.place
+    where = [] if place.file is None else [f"{path_from_here(place.file)}:{place.line}"]
+    if place.function is not None:
+        where.append(f"in @{place.function}")
+    if place.ordinal:
+        where.append(f"action #{place.ordinal}")
+    if place.test is not None:
+        where.append(f"of {place.test}")
+    if where:
+        yield f"    {', '.join(where)}"

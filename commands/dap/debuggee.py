@@ -19,7 +19,7 @@ from actiondbg.commands.interpreter.console import Console
 from actiondbg.commands.interpreter.declaration import Permission, Permissions
 from actiondbg.commands.interpreter.interpreter import Interpreter, Lines
 from actiondbg.commands.render.bisection import progress_words
-from actiondbg.commands.render.registry import as_json, show
+from actiondbg.commands.render.renderer import as_json, show
 from actiondbg.commands.render.terminal.progress import ProgressLine
 from actiondbg.errors import NoSuchUnit, UsageError
 

@@ -18,7 +18,7 @@ from actiondbg.commands.interpreter.error_text import message_of
 from actiondbg.commands.interpreter.help import ALL, TOPICS, WIDTH
 from actiondbg.commands.interpreter.options import fields_of
 from actiondbg.commands.interpreter.words import split_redirect
-from actiondbg.commands.render.registry import as_json, show
+from actiondbg.commands.render.renderer import as_json, show
 from actiondbg.commands.render.status import Display, Displayed
 from actiondbg.commands.render.stop import Reproduced
 from actiondbg.commands.render.tables import fitted

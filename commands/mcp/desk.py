@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 from actiondbg.commands.interpreter.console import Console
 from actiondbg.commands.interpreter.interpreter import Interpreter
 from actiondbg.commands.mcp.answers import Place, Result
-from actiondbg.commands.render.registry import show
+from actiondbg.commands.render.renderer import show
 from actiondbg.commands.render.terminal.progress import ProgressLine
 from actiondbg.commands.shell.topics import COMMANDS
 from actiondbg.errors import UsageError

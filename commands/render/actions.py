@@ -207,10 +207,8 @@ def _pass_line(
     return f"{mark}{cells}  {'  ' * level}{name}{note}"
 
 
-RENDERERS = (
-    renders(Action, action_text),
-    renders(Frame, frame_text),
-    renders(Backtrace, backtrace_text),
-    renders(ActionsShown, actions_text, _actions_object),
-    renders(PipelineShown, pipeline_text),
-)
+renders(Action, action_text)
+renders(Frame, frame_text)
+renders(Backtrace, backtrace_text)
+renders(ActionsShown, actions_text, _actions_object)
+renders(PipelineShown, pipeline_text)

@@ -123,7 +123,7 @@ def bisected_text(context: RenderContext, shown: Bisected) -> str:
     return bisection_text(shown.result, partial(unified_line, context.ir_view), screen)
 
 
-RENDERERS = (renders(Bisected, bisected_text, lambda shown: shown.result.as_json(), fits=True),)
+renders(Bisected, bisected_text, lambda shown: shown.result.as_json(), fits=True)
 
 
 # --- progress ----------------------------------------------------------------------------

@@ -140,6 +140,4 @@ def diff_object(diff: Diff, context: int) -> object:
     }
 
 
-RENDERERS = (
-    renders(DiffShown, _diff_text, lambda shown: diff_object(shown.diff, shown.context), fits=True),
-)
+renders(DiffShown, _diff_text, lambda shown: diff_object(shown.diff, shown.context), fits=True)

@@ -76,7 +76,5 @@ def _edition_object(edition: Edition) -> object:
     return {"edit": edited_object(edition.edited), "branch": edition.branch, "diff": diff}
 
 
-RENDERERS = (
-    renders(Edition, edition_text, _edition_object),
-    renders(EditsShown, edits_text, lambda shown: [edited_object(one) for one in shown.edits]),
-)
+renders(Edition, edition_text, _edition_object)
+renders(EditsShown, edits_text, lambda shown: [edited_object(one) for one in shown.edits])

@@ -15,7 +15,7 @@ from actiondbg.commands.render.ir_text.lines import (
     names_text,
 )
 from actiondbg.commands.render.ir_text.marks import MarkedLine, key_of, mark_changes
-from actiondbg.commands.render.renderer import RenderContext, Renderer, page, renders
+from actiondbg.commands.render.renderer import RenderContext, page, renders, renders_by
 from actiondbg.commands.render.terminal.output import Redirect, fills_screen
 from actiondbg.commands.render.units import operation
 from actiondbg.errors import ActiondbgError, NoSuchUnit
@@ -345,8 +345,6 @@ def count_text(_: RenderContext, counted: Counted) -> str:
     return f"{counted.count} {counted.glob} in {where}"
 
 
-RENDERERS = (
-    Renderer(PrintedText, _show_ir, _ir_object),
-    renders(Counted, count_text),
-    renders(Block, block_text, fits=True),
-)
+renders_by(PrintedText, _show_ir, _ir_object)
+renders(Counted, count_text)
+renders(Block, block_text, fits=True)

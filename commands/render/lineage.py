@@ -166,7 +166,8 @@ def picture_text(_: RenderContext, written: PictureWritten) -> str:
     return f"Wrote {', '.join(written.files)}: {boxes}.{note}"
 
 
-RENDERERS = (renders(TrackAnswer, answer_text), renders(PictureWritten, picture_text))
+renders(TrackAnswer, answer_text)
+renders(PictureWritten, picture_text)
 
 
 MOST = 10  # operations, kinds or reasons that are listed

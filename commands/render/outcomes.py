@@ -117,11 +117,9 @@ def changes_text(_: RenderContext, shown: ChangesShown) -> str:
     return "\n".join(lines)
 
 
-RENDERERS = (
-    renders(OutcomeShown, outcome_text, _outcome_object),
-    renders(
-        ChangesShown,
-        changes_text,
-        lambda shown: {"ordinal": shown.ordinal, **msgspec.to_builtins(shown.changes)},
-    ),
+renders(OutcomeShown, outcome_text, _outcome_object)
+renders(
+    ChangesShown,
+    changes_text,
+    lambda shown: {"ordinal": shown.ordinal, **msgspec.to_builtins(shown.changes)},
 )

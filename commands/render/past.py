@@ -299,8 +299,6 @@ def _cycle_object(shown: CycleShown) -> object:
     }
 
 
-RENDERERS = (
-    renders(AttemptsShown, attempts_text, _attempts_object),
-    renders(History, history_text),
-    renders(CycleShown, cycle_text, _cycle_object, fits=True),
-)
+renders(AttemptsShown, attempts_text, _attempts_object)
+renders(History, history_text)
+renders(CycleShown, cycle_text, _cycle_object, fits=True)

@@ -1,9 +1,9 @@
-"""Renderers of results, and their context."""
+"""The text and JSON of results: the renderer of each type, and its context."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol, TextIO, TypeVar, cast
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TextIO, TypeVar, cast
 
 import msgspec
 
@@ -41,17 +41,52 @@ class RenderContext(Screen, Protocol):
     def pages(self) -> bool: ...
 
 
-class Renderer(msgspec.Struct, frozen=True):
-    """The renderer of a type of results and its subclasses.
+class _Renderer(NamedTuple):
+    show: Callable[[RenderContext, object], None]
+    json: Callable[[object, Redirect | None], object]
 
-    Attributes:
+
+# By the type of the result. A module that declares a result, or makes one, declares its renderer or
+# imports the module that does.
+_RENDERERS: dict[type[object], _Renderer] = {}
+
+
+def kinds() -> list[type[object]]:
+    """Return the types of results that have a renderer."""
+    return list(_RENDERERS)
+
+
+def show(context: RenderContext, result: object) -> None:
+    """Write a result as text; nothing for None."""
+    if result is not None:
+        _renderer(result).show(context, result)
+
+
+def as_json(result: object, redirect: Redirect | None) -> object:
+    """Return a result for JSON; redirected IR is not repeated."""
+    return None if result is None else _renderer(result).json(result, redirect)
+
+
+def _renderer(result: object) -> _Renderer:
+    """Return the renderer of the most derived declared class of a result."""
+    for kind in type(result).__mro__:
+        if kind in _RENDERERS:
+            return _RENDERERS[kind]
+    raise TypeError(f"no renderer is declared for {type(result).__name__}")
+
+
+def renders_by(
+    kind: type[object],
+    show: Callable[[RenderContext, object], None],
+    json: Callable[[object, Redirect | None], object],
+) -> None:
+    """Declare how results of a type and of its subclasses are shown.
+
+    Args:
         show: writes a result as text.
         json: returns a result for JSON, given the redirection of its text.
     """
-
-    kind: type[object]
-    show: Callable[[RenderContext, object], None]
-    json: Callable[[object, Redirect | None], object]
+    _RENDERERS[kind] = _Renderer(show, json)
 
 
 def renders(
@@ -60,8 +95,8 @@ def renders(
     json: Callable[[ResultT], object] = msgspec.to_builtins,
     *,
     fits: bool = False,
-) -> Renderer:
-    """Return a renderer from a function that returns the complete text.
+) -> None:
+    """Declare how results of a type and of its subclasses are shown, by their complete text.
 
     Args:
         json: returns an object that msgspec can encode; by default the fields of a struct.
@@ -72,7 +107,7 @@ def renders(
         width = None if fits else context.width
         write_paged(context, fitted(text(context, cast("ResultT", result)), width))
 
-    return Renderer(kind, show, lambda result, _: json(cast("ResultT", result)))
+    renders_by(kind, show, lambda result, _: json(cast("ResultT", result)))
 
 
 def write_paged(context: RenderContext, text: str) -> None:

@@ -150,16 +150,14 @@ def _threads_text(_: RenderContext, shown: ThreadsShown) -> str:
     return "\n".join(aligned([head, *cells], left=(0, 3, 4, 5)))
 
 
-RENDERERS = (
-    renders(Text, lambda _, shown: shown.text),
-    renders(SettingsShown, lambda _, shown: "\n".join(rows(shown.settings))),
-    renders(Facts, lambda _, shown: "\n".join(rows(shown.facts)), lambda shown: shown.facts),
-    renders(Alias, lambda _, __: ""),  # an init file that defines some prints nothing
-    renders(Aliases, aliases_text),
-    renders(Display, lambda _, added: f"Display {added.id}: {added.command}"),
-    renders(Displays, displays_text),
-    renders(Displayed, lambda _, __: ""),  # shown when it ran
-    renders(ProcessesShown, _processes_text),
-    renders(ContextsShown, _contexts_text),
-    renders(ThreadsShown, _threads_text),
-)
+renders(Text, lambda _, shown: shown.text)
+renders(SettingsShown, lambda _, shown: "\n".join(rows(shown.settings)))
+renders(Facts, lambda _, shown: "\n".join(rows(shown.facts)), lambda shown: shown.facts)
+renders(Alias, lambda _, __: "")  # an init file that defines some prints nothing
+renders(Aliases, aliases_text)
+renders(Display, lambda _, added: f"Display {added.id}: {added.command}")
+renders(Displays, displays_text)
+renders(Displayed, lambda _, __: "")  # shown when it ran
+renders(ProcessesShown, _processes_text)
+renders(ContextsShown, _contexts_text)
+renders(ThreadsShown, _threads_text)

@@ -282,8 +282,6 @@ def reproduced_text(_: RenderContext, made: Reproduced) -> str:
     return f"{how} {made.path}. To run it:\n  {shlex.join(made.command)}"
 
 
-RENDERERS = (
-    renders(SourceLines, source_text, fits=True),
-    renders(Stop, stop_text, Stop.as_json, fits=True),
-    renders(Reproduced, reproduced_text),
-)
+renders(SourceLines, source_text, fits=True)
+renders(Stop, stop_text, Stop.as_json, fits=True)
+renders(Reproduced, reproduced_text)

@@ -101,8 +101,6 @@ def cursor_text(context: RenderContext, cursor: Cursor) -> str:
     return "\n".join([*head, *lines])
 
 
-RENDERERS = (
-    renders(Cursor, cursor_text, fits=True),
-    renders(Units, units_text),
-    renders(CursorPlace, place_text, _place_object),
-)
+renders(Cursor, cursor_text, fits=True)
+renders(Units, units_text)
+renders(CursorPlace, place_text, _place_object)

@@ -235,10 +235,8 @@ def action_text(_: RenderContext, shown: ActionJudged) -> str:
     return "\n".join(lines)
 
 
-RENDERERS = (
-    renders(
-        ActionJudged,
-        action_text,
-        lambda shown: {"functions": [_judgement_object(each) for each in shown.functions]},
-    ),
+renders(
+    ActionJudged,
+    action_text,
+    lambda shown: {"functions": [_judgement_object(each) for each in shown.functions]},
 )

@@ -207,8 +207,6 @@ def _patterns_text(_: RenderContext, shown: PatternsShown) -> str:
     return "\n".join(aligned([titles, *rows]))
 
 
-RENDERERS = (
-    renders(AlternativesShown, _alternatives_text, alternatives_object, fits=True),
-    renders(ApplicableShown, _applicable_text),
-    renders(PatternsShown, _patterns_text),
-)
+renders(AlternativesShown, _alternatives_text, alternatives_object, fits=True)
+renders(ApplicableShown, _applicable_text)
+renders(PatternsShown, _patterns_text)

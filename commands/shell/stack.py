@@ -10,7 +10,7 @@ from actiondbg.commands.interpreter import values
 from actiondbg.commands.interpreter.declaration import Topic
 from actiondbg.commands.interpreter.options import NoOptions, Options, option, positional
 from actiondbg.commands.render.actions import Backtrace
-from actiondbg.commands.render.native_debugger import start_text
+from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.units import Units
 from actiondbg.errors import UsageError
 from actiondbg.session.inspection.native_debugger import Debugger, NativeRun
@@ -118,3 +118,25 @@ def native(console: Console, options: NativeOptions) -> NativeRun:
     return debugger.attach(
         options.debugger, terminal=os.ttyname(sys.stdout.fileno()), on_start=announce
     )
+
+
+# --- the text of runs of native debuggers ---
+
+
+def start_text(run: NativeRun) -> str:
+    """Return the text before a debugger gets the terminal."""
+    places = [f"{one.name or 'no symbol'} at {one.place}" for one in run.functions]
+    lines = [
+        f"Attaching {run.debugger} to process {run.pid}, a fork of the tool.",
+        *(f"  breakpoint in {place}" for place in places),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _native_text(_: RenderContext, run: NativeRun) -> str:
+    if run.output is not None:
+        return run.output
+    return f"{run.debugger} and its fork have ended; the tool is still at its stop."
+
+
+renders(NativeRun, _native_text)

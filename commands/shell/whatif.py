@@ -22,6 +22,7 @@ from actiondbg.commands.interpreter.options import (
 )
 from actiondbg.commands.interpreter.oracle_options import OracleOptions, optional_oracle
 from actiondbg.commands.render.diff import DiffShown
+from actiondbg.commands.render.edits import EditsShown
 from actiondbg.commands.render.status import Text
 from actiondbg.commands.render.whatif import AlternativesShown, ApplicableShown, PatternsShown
 from actiondbg.errors import EditRefused, UsageError
@@ -31,7 +32,6 @@ from actiondbg.support.scratch_directory import scratch_directory
 
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console
-    from actiondbg.commands.render.edits import EditsShown
     from actiondbg.commands.render.terminal.progress import ProgressLine
     from actiondbg.process.stop import Stop
     from actiondbg.session.edits.edits import EditableText, Edition, Edits, What
@@ -177,8 +177,6 @@ def undo_edit(console: Console, _: NoOptions) -> Stop:
 @WHATIF.command("info edits", needs_tool=_EDITS, reads=True)
 def info_edits(console: Console, _: NoOptions) -> EditsShown:
     """List the edits of this timeline."""
-    from actiondbg.commands.render.edits import EditsShown
-
     return EditsShown(console.live_session().edits.all())
 
 

@@ -14,8 +14,8 @@ from actiondbg.commands.dap.handlers import request
 from actiondbg.commands.dap.protocol import Arguments, Body, NoArguments
 from actiondbg.commands.dap.server import Client
 from actiondbg.commands.render.actions import ActionsShown
-from actiondbg.commands.render.breakpoints import Breakpoints
-from actiondbg.commands.render.registry import as_json
+from actiondbg.commands.render.renderer import as_json
+from actiondbg.commands.shell.breakpoints import Breakpoints
 
 
 class Place(Body):

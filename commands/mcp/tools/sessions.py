@@ -63,7 +63,7 @@ def run_line(desk: Desk, line: str) -> object:
     _check(desk, parsed.command, parsed.options)
     if parsed.redirect is None:
         return parsed.command.call(console, parsed.options)
-    from actiondbg.commands.render.registry import show
+    from actiondbg.commands.render.renderer import show
 
     target = parsed.redirect.target
     if parsed.redirect.operator != "|":

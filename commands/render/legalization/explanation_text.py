@@ -487,4 +487,4 @@ def explanation_json(shown: ExplanationShown) -> object:
     return result
 
 
-RENDERERS = (renders(ExplanationShown, explanation_text, explanation_json),)
+renders(ExplanationShown, explanation_text, explanation_json)

@@ -26,7 +26,7 @@ from actiondbg.commands.interpreter.options import (
     options_from,
     positional,
 )
-from actiondbg.commands.render import registry
+from actiondbg.commands.render import renderer
 from actiondbg.commands.shell.topics import COMMANDS
 from actiondbg.errors import UsageError
 
@@ -169,7 +169,7 @@ def test_help_lists_the_subcommands() -> None:
 
 
 def test_every_result_of_a_command_has_a_renderer() -> None:
-    known = {kind.__name__ for kind in registry.kinds()}
+    known = {kind.__name__ for kind in renderer.kinds()}
     named = {
         word
         for command in EVERY_COMMAND

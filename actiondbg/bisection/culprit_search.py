@@ -246,7 +246,7 @@ def describe_culprit(
     numbers = itertools.count()
     with fork_before() as fork:
         stop = fork.advance(action.ordinal)
-        stack = fork.request(protocol.Backtrace()).frames
+        stack = fork.request(protocol.GetFrames()).frames
         pipeline = _answer(lambda: fork.request(protocol.GetPipeline()).text)
         # The tool may not reach the end of the action.
         outcome = _answer(lambda: fork.advance(action.ordinal, "after").outcome)

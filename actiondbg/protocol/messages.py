@@ -211,7 +211,7 @@ class Interrupt(Request[Empty]):
     force: bool = False
 
 
-class Backtrace(Request[Frames], omit_defaults=True):
+class GetFrames(Request[Frames], omit_defaults=True):
     """Describe the stack of actions; without ``units`` nothing is printed, which is faster."""
 
     method: ClassVar[str] = "backtrace"

@@ -130,7 +130,7 @@ class ToolControl:
 
     def _parent(self) -> int | None:
         stop = self._executions.need().stop
-        frames = self._executions.ask(protocol.Backtrace()).frames
+        frames = self._executions.ask(protocol.GetFrames()).frames
         around = [one.ordinal for one in frames if stop and one.depth == stop.depth - 1]
         return around[0] if around else None
 

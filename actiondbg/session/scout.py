@@ -55,7 +55,7 @@ class Scout:
         with self.fork(self.nearest(event), []) as fork:
             fork.go(event)
             fork.check_same()
-            return fork.request(protocol.Backtrace()).frames
+            return fork.request(protocol.GetFrames()).frames
 
     def nearest(self, event: int) -> ForkedTool:
         """Return the checkpoint with the shortest replay to an event; raises NoAnswer if none."""

@@ -409,7 +409,7 @@ class TimeTravel:
 
     def _frames(self, event: int) -> list[protocol.Frame]:
         if self._executions.state == "stopped":
-            return self._executions.ask(protocol.Backtrace()).frames
+            return self._executions.ask(protocol.GetFrames()).frames
         return self._scout.frames(event)
 
     def _bound(self, execution: Execution, position: Stop) -> Hit:

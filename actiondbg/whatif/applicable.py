@@ -94,7 +94,7 @@ def applicable_patterns(
     execution = _stopped(session)
     stop = execution.stop
     assert stop is not None, execution.state
-    frames = execution.request(protocol.Backtrace()).frames
+    frames = execution.request(protocol.GetFrames()).frames
     running = [
         frame
         for index, frame in enumerate(frames)

@@ -42,7 +42,7 @@ class RecordedAnswers:
         self._selected = 0
         self._moved: OperationState | None = None  # the cursor, after a move
         self._handlers: dict[type[protocol.Message], Callable[[Any], protocol.Message]] = {
-            protocol.Backtrace: self._backtrace,
+            protocol.GetFrames: self._backtrace,
             protocol.SelectFrame: self._select,
             protocol.GetAction: self._action,
             protocol.GetContext: self._context,
@@ -78,7 +78,7 @@ class RecordedAnswers:
     def _stack(self) -> list[int]:
         return self._actions.stack(self._position.event)
 
-    def _backtrace(self, _: protocol.Backtrace) -> protocol.Frames:
+    def _backtrace(self, _: protocol.GetFrames) -> protocol.Frames:
         return protocol.Frames(frames=self._describe.frames(self._position.event))
 
     def _select(self, message: protocol.SelectFrame) -> protocol.Frame:

@@ -189,7 +189,7 @@ class Edits:
         self._check_stopped()
         if not pipeline.strip():
             raise UsageError("The pipeline is empty: give passes, such as 'canonicalize,cse'.")
-        frames = self._executions.ask(protocol.Backtrace()).frames
+        frames = self._executions.ask(protocol.GetFrames()).frames
         unit = frames[0].units[0] if frames and frames[0].units else None
         self._check(None if unit is None else unit.id)
         assert unit is not None and unit.id is not None  # the operation of a pass
@@ -273,7 +273,7 @@ class Edits:
             check_place(check, [], None)
 
     def _check(self, id: int | None) -> None:
-        frames = self._executions.ask(protocol.Backtrace()).frames
+        frames = self._executions.ask(protocol.GetFrames()).frames
         check_place(self._executions.stop, frames, id)
 
     def _event(self) -> int:

@@ -21,7 +21,7 @@ R = TypeVar("R", bound=protocol.Message)
 _Key = tuple[str, bytes]
 
 Question = (  # which changes nothing
-    protocol.Backtrace
+    protocol.GetFrames
     | protocol.GetAction
     | protocol.GetChanges
     | protocol.GetContext

@@ -35,7 +35,7 @@ class Stack:
         Args:
             units: with their IR units, whose text takes a fork of the tool.
         """
-        return self._agent.ask(protocol.Backtrace(units=units)).frames
+        return self._agent.ask(protocol.GetFrames(units=units)).frames
 
     def select(self, index: int) -> protocol.Frame:
         """Select a frame; the cursor goes to its first IR unit.

@@ -426,13 +426,13 @@ class Past:
     def _running_pass(self) -> protocol.Frame:
         execution = self._executions.need_idle()
         if execution.state == "stopped":
-            return pass_around(self._executions.ask(protocol.Backtrace()).frames)
+            return pass_around(self._executions.ask(protocol.GetFrames()).frames)
         if execution.stop is None or not execution.stop.ordinal:
             raise UsageError(
                 "The tool did not end in a pass: stop in one with break, and repeat the command."
             )
         with self._replay.fork_at(self._replay.now()) as fork:
-            return pass_around(fork.request(protocol.Backtrace()).frames)
+            return pass_around(fork.request(protocol.GetFrames()).frames)
 
     def _diffs(self, actions: list[Applied]) -> list[Diff]:
         """Return the diff of each action, from one fork stopped before all of them."""

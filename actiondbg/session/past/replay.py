@@ -92,7 +92,7 @@ class Replay:
             place = self.now()
             return place.ordinal, set[int]() if place.ended else self._around(place)
         newest = self._executions.ask(protocol.GetStatus()).ordinal
-        unfinished = {frame.ordinal for frame in self._executions.ask(protocol.Backtrace()).frames}
+        unfinished = {frame.ordinal for frame in self._executions.ask(protocol.GetFrames()).frames}
         if execution.stop is not None and execution.stop.when == "after":
             unfinished.discard(execution.stop.ordinal)
         return newest, unfinished
@@ -100,7 +100,7 @@ class Replay:
     def _around(self, place: Place) -> set[int]:
         """Return the actions that have begun, and not ended, at a place."""
         with self.fork_at(place) as fork:
-            found = {frame.ordinal for frame in fork.request(protocol.Backtrace()).frames}
+            found = {frame.ordinal for frame in fork.request(protocol.GetFrames()).frames}
         return found - ({place.ordinal} if place.when == "after" else set[int]())
 
     def state_of(self, ordinal: int, state: ActionState) -> ActionState:

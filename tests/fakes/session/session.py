@@ -101,7 +101,7 @@ class FakeAgent:
     def _look(self, message: Any) -> Any:
         session = self._session
         match message:
-            case protocol.Backtrace():
+            case protocol.GetFrames():
                 return protocol.Frames(frames=[Frame(**session.frame(i)) for i in range(3)])
             case protocol.SelectFrame(index=index):
                 return Frame(**session.frame(index))

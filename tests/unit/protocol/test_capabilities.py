@@ -72,7 +72,7 @@ def test_a_request_needs_a_capability(name: str, message: protocol.Request[Any])
         protocol.Resume(control="step"),
         protocol.SetSkips(ordinals=[]),
         breakpoint_of(terms=[protocol.Term(kind="pattern", glob="*")]),
-        protocol.Backtrace(),
+        protocol.GetFrames(),
         protocol.GetStatus(),
     ],
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import msgspec
 import pytest
@@ -132,3 +132,9 @@ def test_unknown_fields_are_refused(method: str, line: bytes) -> None:
     params = {**json.loads(line)["params"], "unknown": 1}
     with pytest.raises(msgspec.ValidationError, match="unknown"):
         msgspec.json.decode(json.dumps(params), type=REQUESTS[method])
+
+
+def test_every_kind_of_term_is_described() -> None:
+    (kind,) = (each for each in msgspec.structs.fields(protocol.Term) if each.name == "kind")
+    for word in some(get_args(kind.type)):
+        assert f'| `{{"kind": "{word}", ' in MANUAL

@@ -511,7 +511,7 @@ class SetAlternative(Request[Empty]):
     """Change what this fork does: benefits, and pipelines that run after the tool's.
 
     ``report`` is a file for a ``Census`` of the final IR, written at the end of the fork, and
-    ``ir`` one for the IR after each outermost pass manager.
+    ``ir`` one for its text.
     """
 
     method: ClassVar[str] = "alternative/set"

@@ -174,15 +174,7 @@ ADBG_INTERPOSE(LogicalResult, runPasses, ADBG_RUN_PASSES, PassManager *self,
   }
   if (runningPassManagers || !now.alternative)
     return result;
-  if (succeeded(result))
-    result = now.alternative->append(op);
-  Silence silence;
-  AgentHeap agentHeap;
-  if (succeeded(result))
-    now.alternative->note(op);
-  else
-    now.alternative->dropFinalIR();
-  return result;
+  return now.alternative->finish(op, result);
 }
 
 //===----------------------------------------------------------------------===//

@@ -5,10 +5,6 @@
 
 #include "mlir/Pass/Pass.h"
 
-#include <fcntl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 namespace adbg {
 
 //===----------------------------------------------------------------------===//
@@ -379,8 +375,6 @@ LogicalResult Alternative::runOwn(Operation *op, StringRef pipeline) {
 }
 
 LogicalResult Alternative::append(Operation *root) {
-  if (isOwn)
-    return success();
   for (const std::string &pipeline : pipelines)
     if (hasFailed || failed(runOwn(root, pipeline)))
       return failure();
@@ -424,28 +418,47 @@ void countOperations(Operation *root, TextMap<int64_t> &counts) {
         count;
 }
 
-void Alternative::dropFinalIR() {
-  lacksIR = true;
-  operations.clear();
-  // `unlink` is replaced: it keeps what may be older than this fork.
-  if (!ir.empty())
-    syscall(SYS_unlinkat, AT_FDCWD, ir.c_str(), 0);
+LogicalResult Alternative::finish(Operation *root, LogicalResult result) {
+  if (isOwn)
+    return result;
+  if (succeeded(result))
+    result = append(root);
+  hasFailed = false; // the tool may have other parts of its input
+  Silence silence;
+  AgentHeap agentHeap;
+  if (succeeded(result))
+    note(root);
+  else
+    finals.erase(ids.of(root));
+  return result;
 }
 
 void Alternative::note(Operation *root) {
-  if (isOwn || lacksIR)
-    return;
+  FinalIR &last = finals[ids.created(root)] = {};
   if (!report.empty())
-    countOperations(root, operations);
+    countOperations(root, last.operations);
   if (ir.empty())
     return;
-  // A tool may run several pass managers, one after another.
-  std::error_code error;
-  raw_fd_ostream os(ir, error, llvm::sys::fs::OF_Append);
-  if (error)
-    return;
+  raw_string_ostream os(last.text);
   root->print(os, OpPrintingFlags().assumeVerified());
   os << '\n';
+}
+
+TextMap<int64_t> Alternative::operations() const {
+  TextMap<int64_t> all;
+  for (const auto &[id, each] : finals)
+    for (const auto &[name, count] : each.operations)
+      all[name] += count;
+  return all;
+}
+
+void Alternative::writeIR() const {
+  if (ir.empty() || finals.empty())
+    return;
+  std::error_code error;
+  raw_fd_ostream os(ir, error);
+  for (const auto &[id, each] : finals)
+    os << each.text;
   os.clear_error();
 }
 

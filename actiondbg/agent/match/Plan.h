@@ -173,8 +173,6 @@ public:
   std::string report;
   /// The file for the final IR; empty for none.
   std::string ir;
-  /// The number of operations of each name in the final IR, for the report.
-  TextMap<int64_t> operations;
 
   /// Sets the benefit of a pattern in the pattern itself, from which drivers
   /// and applicators read it.
@@ -190,22 +188,31 @@ public:
   bool isOutdated(const PatternApplicator *one) {
     return !benefits.empty() && ordered.insert(one).second;
   }
-  /// Runs the pipelines after those of the tool; emits an error and fails where
-  /// one does.
-  LogicalResult append(Operation *root);
   /// Runs an action with `run`, unless it is skipped; and around a pass the
   /// pipelines that it has. After one of them has failed, no pass of the tool
   /// runs.
   void run(Engine &engine, Frame &frame, function_ref<void()> run);
   /// Whether one of its pipelines runs now.
   bool isRunning() const { return isOwn; }
+  /// Called at the end of each outermost pass manager: runs the pipelines after
+  /// those of the tool, and keeps the IR. Emits an error and fails where a
+  /// pipeline does.
+  LogicalResult finish(Operation *root, LogicalResult result);
+  /// Returns the number of operations of each name in the final IR.
+  TextMap<int64_t> operations() const;
+  /// Writes the final IR to its file, if there is both.
+  void writeIR() const;
+
+private:
+  struct FinalIR {
+    std::string text;
+    TextMap<int64_t> operations;
+  };
+
+  LogicalResult append(Operation *root);
   /// Counts the operations of the final IR, and prints it. Observe nothing
   /// meanwhile.
   void note(Operation *root);
-  /// Called when a pass manager fails: what others leave is no final IR.
-  void dropFinalIR();
-
-private:
   BenefitChange *find(const Pattern &pattern);
   LogicalResult runOwn(Operation *op, StringRef pipeline);
   void runAround(Engine &engine, Frame &frame, ArrayRef<std::string> pipelines,
@@ -214,7 +221,9 @@ private:
   std::unordered_set<const PatternApplicator *> ordered;
   bool isOwn = false;
   bool hasFailed = false;
-  bool lacksIR = false;
+  /// Of each operation on which the latest pass manager succeeded, by its id: a
+  /// tool may run several on the same one, or on the parts of its input.
+  std::map<uint32_t, FinalIR> finals;
 };
 
 /// Adds the number of operations of each name in `root`, itself included.

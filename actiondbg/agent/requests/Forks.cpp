@@ -211,7 +211,8 @@ void finishAlternative(Engine &engine) {
   raw_fd_ostream os(engine.alternative->report, error);
   engine.alternative->report.clear();
   if (!error)
-    os << Json(census(engine, engine.alternative->operations));
+    os << Json(census(engine, engine.alternative->operations()));
+  engine.alternative->writeIR();
 }
 
 /// census: the operations of the IR by name, and the patterns applied so far.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -263,28 +264,87 @@ def test_failures_and_events(launch: Launch) -> None:
             assert [row.verdict for row in found.rows] == ["good", "good"]
 
 
-# The second part has no schedule for transform-interpreter, which fails.
+# transform-interpreter fails in the first and the last part, which have no schedule.
 PARTS = """\
+func.func @f() {
+  return
+}
+// -----
 module attributes {transform.with_named_sequence} {
   transform.named_sequence @__transform_main(%m: !transform.any_op {transform.readonly}) {
     transform.yield
   }
 }
 // -----
-func.func @f() {
+func.func @g() {
   return
 }
 """
 
 
-def test_a_run_that_fails_in_one_part_of_its_input_has_no_final_ir(launch: Launch) -> None:
-    session = launch("--split-input-file", "--cse", source=stock.write("parts.mlir", PARTS))
+def test_the_final_ir_has_the_parts_of_the_input_in_which_no_pass_fails(
+    launch: Launch, mlir_opt: str
+) -> None:
+    source = stock.write("parts.mlir", PARTS)
+    session = launch("--split-input-file", "--cse", source=source)
     session.start()
     with whatif.compare(session, "append transform-interpreter; drop cse") as found:
-        assert [row.operations is None for row in found.rows] == [False, True, False]
-        lacking = "There is no final IR to compare: alternative 1, append transform-interpreter,"
-        assert found.without_ir(1) == f"{lacking} ended with status 1."
-        assert found.without_ir(2) is None
+        for number, passes in enumerate([["--cse"], ["--cse", "--transform-interpreter"], []]):
+            argv = [mlir_opt, source, "--split-input-file", *passes]
+            printed = subprocess.run(argv, capture_output=True, text=True, check=False).stdout
+            assert found.final_ir(number) == printed.replace("// -----\n", "")
+        assert found.rows[1].operations is not None and found.rows[1].status == 1
+        assert "func.func" not in found.rows[1].operations
+        # The last part runs, too, after the pipeline failed in the first.
+        assert found.rows[1].actions == 2 * len(PARTS.split("// -----"))
+
+
+# The second pass manager fails, on another module with --fallback, on the same one without.
+PASS_MANAGERS = """
+import sys
+from mlir.ir import Context, MLIRError, Module
+from mlir.passmanager import PassManager
+with Context():
+    module = Module.parse("func.func @f() { return }")
+    trial = Module.parse(str(module)) if "--fallback" in sys.argv else module
+    for pipeline, on in ("cse", module), ("transform-interpreter", trial), ("symbol-dce", module):
+        try:
+            PassManager.parse(f"builtin.module({pipeline})").run(on.operation)
+        except MLIRError:
+            if "--fallback" not in sys.argv:
+                sys.exit(1)
+    print(module)
+"""
+
+
+def of_pass_managers(tmp_path: Path, *args: str) -> actiondbg.Session:
+    pytest.importorskip("mlir.ir")
+    program = tmp_path / "program.py"
+    program.write_text(PASS_MANAGERS)
+    return actiondbg.launch([sys.executable, str(program), *args])
+
+
+def test_the_final_ir_is_what_the_last_pass_manager_leaves(tmp_path: Path) -> None:
+    with of_pass_managers(tmp_path, "--fallback") as session:
+        session.start()
+        with whatif.compare(session, "drop symbol-dce") as found:
+            assert found.rows[0].status == 0
+            assert found.rows[0].operations == {
+                "builtin.module": 1,
+                "func.func": 1,
+                "func.return": 1,
+            }
+            ir = found.final_ir(0)
+        session.continue_()
+        assert ir.rstrip() == session.target.output().rstrip()
+
+
+def test_ir_on_which_a_later_pass_manager_fails_is_no_final_ir(tmp_path: Path) -> None:
+    with of_pass_managers(tmp_path) as session:
+        session.start()
+        with whatif.compare(session, "drop cse") as found:
+            assert found.rows[0].operations is None
+            assert found.without_ir(1) is not None
 
 
 def test_without_a_final_ir_there_is_no_diff(mlir_opt: str, folds: str) -> None:

@@ -132,7 +132,7 @@ def with_input_file(console: Console, text: str) -> str:
 
 
 def _printed(console: Console, what: What, options: PrintOptions) -> PrintedText:
-    """Print IR, and note a fallback to the generic form."""
+    """Print IR, and note a fallback to the generic form or to what is around the cursor."""
     printed = console.ir_view.print(
         what,
         mark=not (options.plain or console.json),
@@ -144,6 +144,8 @@ def _printed(console: Console, what: What, options: PrintOptions) -> PrintedText
     )
     if printed.generic and not options.generic:
         console.note("The IR is invalid here: printed in generic form.")
+    if what == "function" and console.session.cursor.get().function is None:
+        console.note("The cursor is in no function: printed is the outermost operation around it.")
     return printed
 
 

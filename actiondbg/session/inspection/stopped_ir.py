@@ -63,7 +63,8 @@ class StoppedIR:
         """Print IR into a file of the session's.
 
         Args:
-            what: the cursor's unit, the action's operation, its function or its module.
+            what: the cursor's unit, the action's operation, the function around the cursor (the
+                outermost operation if there is none) or its module.
             generic: in generic form.
             locations: with locations.
             skip_regions: without what is in regions; a function or a module is printed with the

@@ -15,6 +15,7 @@ import pytest
 
 from tests.conftest import LIBRARY
 from tests.elements import some
+from tests.fakes import command_line
 from tests.fakes import stock_tool as stock
 
 BUILDS = LIBRARY
@@ -271,3 +272,15 @@ def test_a_count_of_one_has_a_singular(run: Run) -> None:
     assert text_of("cursor-child 0") == "region 0 of func.func, 1 block"
     block = text_of("cursor-child 0", "cursor-child 0")
     assert block == "block ^bb0 of func.func, 2 arguments, 7 operations"
+
+
+@pytest.mark.parametrize(("place", "notes"), [("pass:canonicalize", 1), ("fold:arith.*", 0)])
+def test_what_is_printed_in_no_function_is_no_function(
+    place: str, notes: int, mlir_opt: str, folds: str
+) -> None:
+    commands = ("-ex", f"break {place}", "-ex", "run", "-ex", "print function")
+    done = command_line.run("-nx", "--batch", *commands, mlir_opt, folds, "--canonicalize")
+    assert done.returncode == 0, done.stderr
+    said = "The cursor is in no function: printed is the outermost operation around it."
+    assert done.stderr.count(said) == notes
+    assert ("module {" in done.stdout) == bool(notes) and "func.func @sum" in done.stdout

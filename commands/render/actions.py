@@ -67,11 +67,16 @@ def backtrace_text(context: RenderContext, stack: Backtrace) -> str:
     if not stack.frames:
         return "No action is running."
     marks = ("->" if frame.index == stack.selected else "  " for frame in stack.frames)
-    in_pass = next((frame for frame in stack.frames if is_run_of_pass(frame)), None)
+    in_pass = _innermost_pass(stack.frames)
     return "\n".join(
-        f"{mark} {frame.index}  {_frame_line(context, frame, frame is in_pass)}"
+        f"{mark} {frame.index}  {_frame_line(context, frame, frame.index == in_pass)}"
         for mark, frame in zip(marks, stack.frames, strict=True)
     )
+
+
+def _innermost_pass(frames: Sequence[Frame]) -> int | None:
+    """Return the index of the frame of the innermost pass, whose run the stop has."""
+    return next((frame.index for frame in frames if is_run_of_pass(frame)), None)
 
 
 def is_run_of_pass(action: ActionRef) -> bool:
@@ -88,9 +93,8 @@ def _frame_line(context: RenderContext, frame: Frame, is_innermost_pass: bool) -
 
 
 def frame_text(context: RenderContext, frame: Frame) -> str:
-    pass_run = context.session.stop.pass_run if context.session.stop is not None else None
-    is_pass = is_run_of_pass(frame) and pass_run is not None and frame.name == pass_run.name
-    lines = [f"{frame.index}  {_frame_line(context, frame, is_pass)}"]
+    in_pass = _innermost_pass(context.session.stack.frames(units=False))
+    lines = [f"{frame.index}  {_frame_line(context, frame, frame.index == in_pass)}"]
     lines += ["   " + unit_text(context, unit) for unit in frame.units]
     return "\n".join(lines)
 

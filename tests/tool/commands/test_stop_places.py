@@ -66,6 +66,19 @@ def test_a_stop_names_the_run_of_its_pass_and_no_directory(mlir_opt: str, tmp_pa
     assert str(tmp_path) not in "\n".join(stops)
 
 
+def test_only_the_innermost_of_nested_passes_of_one_name_has_the_run_of_the_stop(
+    mlir_opt: str, tmp_path: Path
+) -> None:
+    source = stock.write(str(tmp_path / "deep.mlir"), SOURCE)
+    outer = "composite-fixed-point-pass{name=x pipeline="
+    flags = [f"--pass-pipeline=builtin.module({outer}{outer}cse}}}})"]
+    commands = ["break pass:composite-fixed-point-pass", "run", "continue", "bt", "frame 1"]
+    lines = typed([mlir_opt, source, *flags], *commands).splitlines()
+    frames = [line.strip() for line in lines if line.strip().startswith("1  #1 ")]
+    assert len(frames) == 2 and not [line for line in frames if "pass#2)" in line], lines
+    assert any("0  #2 pass-execution (composite-fixed-point-pass#2)" in line for line in lines)
+
+
 def test_a_recording_names_the_run_of_its_pass(mlir_opt: str, tmp_path: Path) -> None:
     source = stock.write(str(tmp_path / "deep.mlir"), SOURCE)
     file = str(tmp_path / "run.adbrec")

@@ -94,6 +94,30 @@ def read_json(path: Path, kind: type[_T]) -> _T | None:
         return None
 
 
+@dataclass(frozen=True)
+class _Versioned:
+    version: int
+
+
+def check_version(path: Path, content: bytes, known: int, advice: str) -> None:
+    """Refuse a file of another version, whose other fields may mean something else.
+
+    Args:
+        content: of the file.
+        known: the version that is read.
+        advice: part of a sentence.
+
+    Raises:
+        msgspec.DecodeError: the text is not JSON, or has no version.
+        ActiondbgError: the version is another.
+    """
+    version = from_json(content, _Versioned).version
+    if version != known:
+        raise ActiondbgError(
+            f"{path} has version {version}, this actiondbg reads {known}: {advice}."
+        )
+
+
 def _path_text(value: object) -> object:
     if isinstance(value, Path):
         return str(value)
@@ -135,12 +159,8 @@ def read_manifest(path: Path) -> list[Dispatch]:
             "--generated-dir first."
         ) from error
     try:
+        check_version(path, content, _VERSION, "remove the folder and generate again")
         stored = from_json(content, _Stored)
-        if stored.version != _VERSION:
-            raise ActiondbgError(
-                f"{path} has version {stored.version}, this actiondbg reads {_VERSION}: remove the "
-                "folder and generate again."
-            )
         return [dispatch for entry in stored.entries for dispatch in _dispatches(entry)]
     except (msgspec.DecodeError, UsageError) as error:
         raise ActiondbgError(

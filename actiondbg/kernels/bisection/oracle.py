@@ -15,7 +15,7 @@ from actiondbg.bisection.oracles import Command, OracleSetup, shortened
 from actiondbg.bisection.verdict import Judgement
 from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.kernels.errors import CompileError
-from actiondbg.kernels.generated import from_json, to_json
+from actiondbg.kernels.generated import check_version, from_json, to_json
 from actiondbg.kernels.model import Configuration, Dispatch
 from actiondbg.kernels.operations.registry import find_kind
 from actiondbg.kernels.profiling.profiler import TimeLimit
@@ -72,10 +72,12 @@ def read_kernel(path: Path) -> WrongKernel:
     """Read the file.
 
     Raises:
-        ActiondbgError: it is missing, or not such a file.
+        ActiondbgError: it is missing, not such a file, or of another version.
     """
     try:
-        stored = from_json(path.read_bytes(), _Stored)
+        content = path.read_bytes()
+        check_version(path, content, _VERSION, "bisect the kernel again")
+        stored = from_json(content, _Stored)
         operation = from_json(bytes(stored.operation), find_kind(stored.kind))
     except OSError as error:
         raise ActiondbgError(f"{str(path)!r} cannot be read ({error.strerror}).") from error

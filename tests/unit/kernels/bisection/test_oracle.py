@@ -110,6 +110,18 @@ def test_another_file_is_refused(tmp_path: Path, text: str) -> None:
         read_kernel(tmp_path / "kernel.json")
 
 
+@pytest.mark.parametrize("fields", ["", ', "kind": "matmul"', "all"])
+def test_a_file_of_another_version_is_refused(tmp_path: Path, fields: str) -> None:
+    path = tmp_path / "kernel.json"
+    write_kernel(path, WrongKernel(DISPATCH, "FAILED", "LLVM 22"))
+    if fields == "all":
+        path.write_text(path.read_text().replace('"version": 1', '"version": 2'))
+    else:
+        path.write_text(f'{{"version": 2{fields}}}')
+    with pytest.raises(ActiondbgError, match=r"has version 2, .* reads 1: bisect the kernel again"):
+        read_kernel(path)
+
+
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ActiondbgError, match=r"kernel.json' cannot be read \(No such file"):
         read_kernel(tmp_path / "kernel.json")

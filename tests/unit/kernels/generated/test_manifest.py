@@ -57,6 +57,14 @@ def test_a_damaged_manifest_is_named(tmp_path: Path, content: str) -> None:
         read_manifest(path)
 
 
+@pytest.mark.parametrize("content", ['{"version": 2}', '{"version": 2, "entries": []}'])
+def test_a_manifest_of_another_version_is_not_damaged(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "manifest.json"
+    path.write_text(content)
+    with pytest.raises(ActiondbgError, match=r"has version 2, .* remove the folder and generate"):
+        read_manifest(path)
+
+
 def test_a_manifest_of_an_unknown_kind_is_named(tmp_path: Path) -> None:
     path = tmp_path / "manifest.json"
     add_to_manifest(path, [Dispatch(Matmul(1, 2, 3), _TILED)])

@@ -14,7 +14,8 @@ from actiondbg.commands.interpreter.values import positive
 from actiondbg.commands.render.terminal.output import print_result
 from actiondbg.errors import UsageError
 from actiondbg.recording.errors import need_packages
-from actiondbg.recording.overwrite_protection import check_overwritten
+from actiondbg.recording.overwrite_protection import check_output
+from actiondbg.support.globs import check_glob
 from actiondbg.support.output_file import write_file
 
 if TYPE_CHECKING:
@@ -71,9 +72,11 @@ def run(parser: LineParser[CostOptions], argv: list[str]) -> int:
     from actiondbg.lineage.profiles import read_profile
 
     with parser.reported_usage():
-        if options.html is not None:
-            check_overwritten(options.html)
         source = lineage_source.source_words(options.recording, tool)
+        modules = (one.partition("=")[0] for one in options.module)
+        words = [*source, *options.dumps, str(options.profile), *modules]
+        if options.html is not None:
+            check_output(options.html, words)
         profile = read_profile(options.profile)
         with lineage_source.opened_lineage(
             source,
@@ -170,6 +173,7 @@ def annotate(parser: LineParser[AnnotateOptions], argv: list[str]) -> int:
 
     with parser.reported_usage():
         source = lineage_source.source_words(options.recording, tool)
+        _check_files(options, [*source, *options.dumps])
         after = _stage_of_tool(options) if tool else None
         with lineage_source.opened_lineage(
             source,
@@ -182,11 +186,21 @@ def annotate(parser: LineParser[AnnotateOptions], argv: list[str]) -> int:
     return 0
 
 
+def _check_files(options: AnnotateOptions, sources: list[str]) -> None:
+    if options.output is not None:
+        check_output(options.output, sources)
+        sources = [*sources, str(options.output)]
+    if options.snapshot is not None:
+        check_output(options.snapshot, sources)
+
+
 def _stage_of_tool(options: AnnotateOptions) -> str | None:
     """Return the action after which an option needs a stage."""
     named = [*{one for one in (options.at, options.origin) if one not in (None, *_ENDS)}]
     if len(named) > 1:
         raise UsageError("One of --at and --origin can be an action of a tool: record the other.")
+    for glob in named:
+        check_glob(glob, glob, 0)
     return named[0] if named else None
 
 
@@ -223,9 +237,6 @@ def _annotate(lineage: Lineage, options: AnnotateOptions, *, has_tool: bool) -> 
 
 def _file_of_origins(stage: Stage, origin: Stage, options: AnnotateOptions) -> str | None:
     """Return the file to whose lines locations point; None: they are those of the origins."""
-    for file in (options.output, options.snapshot):
-        if file is not None:
-            check_overwritten(file)
     if options.snapshot is not None:
         return str(options.snapshot)
     if origin is not stage:

@@ -18,7 +18,8 @@ from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import UsageError
 from actiondbg.lineage.level import Level
 from actiondbg.recording.errors import need_packages
-from actiondbg.recording.overwrite_protection import check_output, check_overwritten
+from actiondbg.recording.overwrite_protection import check_output
+from actiondbg.support.globs import check_glob
 from actiondbg.support.output_file import write_file, writing
 
 if TYPE_CHECKING:
@@ -43,6 +44,10 @@ exit status: 0 success; 1 an error, an unexplained orphan with --fail-on-orphan,
 with --fail-on-loss; 2 bad usage; 3 the tool could not be started. docs/lineage.md explains the
 answers.
 """
+_NO_LOSSES = (
+    "Dumps do not show which action made an operation: ask a recording of record --lineage for "
+    "lost locations."
+)
 
 
 class LineageRecordingOptions(Options):
@@ -129,8 +134,12 @@ def run(parser: LineParser[LineageRecordingOptions], argv: list[str]) -> int:
     options = parser.read_intermixed(ours)
     with parser.reported_usage():
         source, sql = _split(options, tool)
-        _check(options, [*source, *options.dumps], sql)
+        _check(options, source, sql)
     need_packages("actiondbg lineage")
+    if sql:
+        from actiondbg.recording.query.execution import check_syntax
+
+        check_syntax(sql)
     with lineage_source.opened_lineage(
         source,
         options.dumps,
@@ -169,8 +178,25 @@ def _split(options: LineageRecordingOptions, tool: list[str]) -> tuple[list[str]
     return source, sys.stdin.read() if sql == "-" else sql
 
 
-def _check(options: LineageRecordingOptions, sources: Sequence[str], sql: str) -> None:
-    """Raise UsageError for options that do not fit together."""
+def _check(options: LineageRecordingOptions, source: Sequence[str], sql: str) -> None:
+    """Raise UsageError for options that do not fit together, or not to the source."""
+    _check_questions(options, sql)
+    if options.asks_loss and options.dumps and not lineage_source.is_chain(source, options.dumps):
+        raise UsageError(_NO_LOSSES)
+    globs = [options.kinds, options.kind, options.became, *options.allow_orphan]
+    # Of dumps and imports these are names of stages.
+    globs += () if options.dumps or names_recording(source) else options.after
+    for glob in filter(None, globs):
+        check_glob(glob, glob, 0)
+    sources = [*source, *options.dumps]
+    for path in options.pictures:
+        _check_file(path, ("",), sources)
+    _check_file(options.sankey, (".html", ".svg"), sources)
+    _check_file(options.matrix, (".html", ".csv", ".parquet"), sources)
+    _check_file(options.output, ("",), sources)
+
+
+def _check_questions(options: LineageRecordingOptions, sql: str) -> None:
     if (options.kind is None) != (options.became is None):
         raise UsageError("--kind and --became belong together: give both, or --kinds GLOB.")
     if sql and (options.is_question or options.tables):
@@ -185,12 +211,6 @@ def _check(options: LineageRecordingOptions, sources: Sequence[str], sql: str) -
         raise UsageError("--of needs a file for the picture, --svg, --html or --dot FILE.")
     if options.back and not options.of:
         raise UsageError("--back is for a picture: give --of WHAT too.")
-    for path in options.pictures:
-        _check_file(path, ("",), sources)
-    _check_file(options.sankey, (".html", ".svg"), sources)
-    _check_file(options.matrix, (".html", ".csv", ".parquet"), sources)
-    if options.output is not None:
-        check_overwritten(options.output, sources)
 
 
 def _check_file(path: Path | None, suffixes: Sequence[str], sources: Sequence[str]) -> None:
@@ -335,10 +355,7 @@ class _Answers:
         from actiondbg.lineage.questions.location_loss import location_losses
 
         if not self._lineage.is_recorded:
-            raise UsageError(
-                "Dumps do not show which action made an operation: ask a recording of "
-                "record --lineage for lost locations."
-            )
+            raise UsageError(_NO_LOSSES)
         rows = location_losses(self._lineage)
         every = self._options.all
         self._put("losses", losses_object(rows), lambda: losses_lines(rows, self._names, every))

@@ -11,6 +11,7 @@ from actiondbg.commands.render.terminal.output import print_notice
 from actiondbg.errors import NotRecorded
 from actiondbg.lineage.level import Level
 from actiondbg.recording.errors import need_packages
+from actiondbg.support.globs import check_glob
 
 if TYPE_CHECKING:
     from actiondbg.lineage.lineage import Lineage
@@ -118,6 +119,9 @@ def run(parser: LineParser[TrackRecordingOptions], argv: list[str]) -> int:
         parser.error("a later stage is missing: give one with --then B.mlir")
     # The action of a run after which a stage is needed.
     after = None if options.input or options.to in (None, *_ENDS) else options.to
+    if after is not None and tool:
+        with parser.reported_usage():
+            check_glob(after, after, 0)
     with lineage_source.opened_lineage(
         source, dumps, remap=options.remap, partial=options.partial, after=after
     ) as lineage:

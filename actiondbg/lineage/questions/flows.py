@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from itertools import pairwise
@@ -19,6 +19,7 @@ from actiondbg.lineage.questions.kinds import COMMON_KINDS
 from actiondbg.lineage.questions.reasons import Reasons, Ways, reason_text
 from actiondbg.lineage.stage import Stage, chosen_stage
 from actiondbg.lineage.units import outermost
+from actiondbg.support.globs import check_glob
 
 MOST_KINDS = 14  # a column
 _END = 1 << 62  # after all ordinals
@@ -73,6 +74,7 @@ class Flows:
 _Key = tuple[str, bool]  # the name of a kind, or of a reason; whether it is a reason
 _Level = dict[_Key, float]
 _Link = dict[tuple[_Key, _Key], float]
+_Losses = Callable[[], Mapping[int, Loss]]  # takes long
 
 
 def flows(
@@ -98,11 +100,11 @@ def flows(
         most: the most kinds of a column; the others are added up.
 
     Raises:
-        UsageError: nothing matches a glob.
+        UsageError: nothing matches a glob, or it is none.
     """
     operations = operations_of_kind(lineage.stages[0], glob)
     reasons = Reasons(lineage, exact=exact)
-    losses = reasons.losses(operations, lineage.stages[-1])
+    losses = cache(lambda: reasons.losses(operations, lineage.stages[-1]))
     hops = _hops(lineage, reasons, losses, after, exact)
     masses = {one.node: 1.0 for one in operations}
 
@@ -126,7 +128,7 @@ def flows(
                 kinds[name_of(target)].append(target)
             kinds = {kind: kinds[kind] for kind in kinds.keys() - COMMON_KINDS} or kinds
             if not kinds:
-                why = reasons.forward(node, losses).why
+                why = reasons.forward(node, losses()).why
                 link[start, (reason_text(why) if why else unknown, True)] += mass
             for kind, targets in kinds.items():
                 link[start, (kind, False)] += mass / len(kinds)
@@ -173,7 +175,7 @@ class _PassHop:
     def __init__(
         self,
         ways: Ways,
-        losses: Mapping[int, Loss],
+        losses: _Losses,
         title: str,
         span: Span,
         ends: tuple[Stage, Stage],
@@ -191,7 +193,7 @@ class _PassHop:
             found = (self._target.of_node(one) for one in alive)
             inner = outermost(self._target, [one.index for one in found if one is not None])
             return [self._target.nodes[index] for index in inner]
-        return [one for one in alive if not self._is_lost(self._losses.get(one))]
+        return [one for one in alive if not self._is_lost(self._losses().get(one))]
 
     def _alive(self, node: int) -> list[int]:
         """Return what an operation is at the end: of the input, with those in its regions."""
@@ -212,7 +214,7 @@ class _PassHop:
 def _hops(
     lineage: Lineage,
     reasons: Reasons,
-    losses: Mapping[int, Loss],
+    losses: _Losses,
     after: Sequence[str],
     exact: bool,
 ) -> Sequence[_StageHop | _PassHop]:
@@ -241,6 +243,7 @@ def _hops(
 def _end_of(word: str, lineage: Lineage, ways: Ways) -> int:
     """Return the last action of the last pass that matches a glob."""
     glob = word.removeprefix("pass:")
+    check_glob(glob, word, len(word) - len(glob))
     passes: dict[str, None] = {}
     found = 0
     for ordinal in map(int, np.unique(ways.ordinals)):

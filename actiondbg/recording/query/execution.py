@@ -48,6 +48,18 @@ def ask(database: duckdb.DuckDBPyConnection, sql: str, use: Callable[[Reader], T
         raise QueryError(sentence_of(error)) from error
 
 
+def check_syntax(sql: str) -> None:
+    """Refuse SQL that does not parse, before there are tables.
+
+    Raises:
+        QueryError: it does not.
+    """
+    try:
+        duckdb.extract_statements(sql)
+    except duckdb.Error as error:
+        raise QueryError(sentence_of(error)) from error
+
+
 def sentence_of(error: duckdb.Error) -> str:
     """Return one sentence for an error of DuckDB, with the position below it."""
     text, _, place = str(error).partition("\n\nLINE ")

@@ -210,6 +210,9 @@ def test_tables_are_listed() -> None:
         ((*DUMPS, "select 1", "select 2"), "'select 2' is one word too many"),
         ((*DUMPS, "select 1", "--orphans"), "SQL and another question are given"),
         ((*DUMPS, "select 1", "--json"), "use --format json with SQL"),
+        ((*DUMPS, "--kinds", "test.[a"), "The [ in 'test.[a' is not closed"),
+        ((*DUMPS, "--loss"), "Dumps do not show which action made an operation"),
+        ((*DUMPS, "--orphans", "--allow-orphan", "["), "is not closed"),
         (("none",), "'none' is not a recording"),
         ((), "The source is missing: name a recording of record --lineage"),
         (("--remap",), "expected one argument"),
@@ -222,15 +225,49 @@ def test_bad_usage(words: tuple[str, ...], message: str) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        (("lineage", "--sankey", "s.svg", "--after", "["), "is not closed"),
+        (("lineage", "--kind", "x", "--became", "[b-a]"), "The range 'b-a' is empty"),
+        (("lineage", "-o", "none/o.csv", "select 1"), "its directory does not exist"),
+        (("lineage", "selec 1"), "The SQL cannot be answered (Parser Error)"),
+        (("track", "--from", "%a", "--to", "["), "is not closed"),
+        (("annotate", "--origin", "["), "is not closed"),
+        (("annotate", "-o", "none/o.mlir"), "its directory does not exist"),
+        (("cost", "profile.json", "--html", "none/c.html"), "its directory does not exist"),
+    ],
+)
+def test_bad_usage_is_told_before_a_tool_runs(words: tuple[str, ...], message: str) -> None:
+    Path("profile.json").write_text("{}")
+    done = command_line.run(*words, "--", "/no/such/tool", "a.mlir")
+    assert done.returncode and message in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("annotate", *DUMPS, "-o", "b.mlir"),
+        ("annotate", *DUMPS, "--snapshot", "b.mlir"),
+        ("annotate", *DUMPS, "-o", "new.mlir", "--snapshot", "new.mlir"),
+        ("annotate", "-o", "b.mlir", "--", "mlir-opt", "b.mlir"),
+        ("cost", "profile.json", *DUMPS, "--html", "b.mlir"),
+        ("cost", "b.mlir", *DUMPS[:2], "--then", "c.mlir", "--html", "b.mlir"),
+    ],
+)
+def test_what_is_read_is_not_overwritten(words: tuple[str, ...]) -> None:
+    Path("profile.json").write_text('{"net": 1}')
+    done = command_line.run(*words)
+    assert done.returncode == 2 and "is named twice on the command line" in done.stderr
+    assert Path("b.mlir").read_text() == BETWEEN and not Path("new.mlir").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
         (("--input", "a.mlir"), "A later dump is missing"),
         (("--input", "a.mlir", "--then", "none.mlir"), "'none.mlir' cannot be read"),
         ((*DUMPS, "--kinds", "test.convs"), "matches 'test.convs': its most frequent are"),
-        ((*DUMPS, "--kinds", "test.[a"), "The [ in 'test.[a' is not closed"),
         ((*DUMPS, "--of", "%q", "--svg", "p.svg"), "No operation of a.mlir defines %q"),
-        ((*DUMPS, "--loss"), "Dumps do not show which action made an operation"),
         ((*DUMPS, "--sankey", "s.svg", "--after", "cse"), "choose one of b.mlir."),
         ((*DUMPS[:4], "--sankey", "s.svg", "--after", "cse"), "There is no stage between a.mlir"),
-        ((*DUMPS, "--orphans", "--allow-orphan", "["), "is not closed"),
         ((*DUMPS, "select x from inputs"), "a query without SQL lists the tables"),
     ],
 )

@@ -100,6 +100,8 @@ def test_small_kinds_are_added_up() -> None:
 def test_flows_after_an_unknown_pass() -> None:
     with pytest.raises(UsageError, match="matches 'cse': there are decompose, tosa-to-linalg"):
         flows(convolutions(), after=["cse"])
+    with pytest.raises(UsageError, match="is not closed"):
+        flows(convolutions(), after=["pass:["])
 
 
 def test_matrix() -> None:

@@ -148,6 +148,8 @@ def _drop_output() -> None:
 
 
 def _delegate(words: list[str]) -> int:
+    # Large recordings become many objects without cycles, for which Python searches too often.
+    gc.set_threshold(50_000)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _exit_on_signal)
     if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:  # as for a job in the background

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from actiondbg.ir.resolved_text import ResolvedText, certain_keys, keys_by_scope
@@ -58,7 +58,7 @@ class PrintedValues:
         if all(new[each.key] == each.name for each in named.around):
             return text
         if len(self._alone) == len(named.around):
-            return self._replaced(0, len(text), names)
+            return self._replaced(0, len(text), lambda value: new[value.key])
         resolved, keys = self._resolved, self._keys
         chosen = {
             value: new[keys[value]] if value in keys else resolved.names[value]
@@ -79,17 +79,21 @@ class PrintedValues:
         Only the values on it get names.
         """
         start, end = self.starts[at], self._end_of(at)
-        return self.text[start:end] if names is None else self._replaced(start, end, names)
+        return (
+            self.text[start:end]
+            if names is None
+            else self._replaced(start, end, lambda value: _name_of(value, names))
+        )
 
-    def _replaced(self, start: int, end: int, names: ValueNames) -> str:
-        """Return a part of the text with the session's names; only the values in it get names."""
+    def _replaced(self, start: int, end: int, name_of: Callable[[NamedKey], str]) -> str:
+        """Return a part of the text with other names; only those of values in it are asked for."""
         parts: list[str] = []
         last = start
         for found in _NAME_OR_TEXT.finditer(self.text, last, end):
             name = found["name"]
             value = self._value(name, found.start()) if name else None
             if value is not None:
-                parts += (self.text[last : found.start()], _name_of(value, names))
+                parts += (self.text[last : found.start()], name_of(value))
                 last = found.end()
         return "".join((*parts, self.text[last:end]))
 

@@ -135,7 +135,10 @@ class ValueNames:
                 self._give(here, key, name)
 
     def _scope(self, id: int) -> _Scope:
-        return self.current.scopes.setdefault(id, _Scope(self.current.of_input))
+        found = self.current.scopes.get(id)
+        if found is None:
+            found = self.current.scopes[id] = _Scope(self.current.of_input)
+        return found
 
     def name(self, key: str, scope: int, hint: str) -> str:
         """Return a value's name; a value without one gets it now.
@@ -273,7 +276,8 @@ def read_names(text: str) -> NamedKeys:
     """
     listed, _, used = text.partition("+\n")
     inside, _, around = listed.partition("=\n")
-    first, whole = _read(inside), _read(around or inside)
+    first = _read(inside)
+    whole = _read(around) if around else first
     return whole._replace(inside=first.inside, around=whole.inside, used=_read(used).inside)
 
 

@@ -172,6 +172,9 @@ def named_ranges(text: str) -> NamedRanges:
 @lru_cache(maxsize=1 << 16)
 def ranges_of(text: str) -> frozenset[SourceRange]:
     """Return the source ranges of a location's text, without those of its aliases."""
+    if match := _FILE.fullmatch(text):
+        line, column = int(match[2]), int(match[3])
+        return frozenset((SourceRange(match[1], line, column, line, column),))
     return named_ranges(text).ranges
 
 

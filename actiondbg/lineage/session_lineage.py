@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from actiondbg.errors import ActiondbgError, NoSuchUnit
 from actiondbg.ir.tokens import VALUE
-from actiondbg.lineage.locations import LocationIndex
 from actiondbg.lineage.recorded.recorded_lineage import RecordedLineage
 from actiondbg.lineage.stage import Operation, Stage, select
 from actiondbg.recording import open_recording
@@ -85,7 +84,7 @@ class SessionLineage:
         """
         if target == "cursor" or target.startswith("%") or _ID.fullmatch(target):
             return [self._by_id(target, stage)]
-        return select(stage, target, LocationIndex(stage.locations))
+        return select(stage, target)
 
     def named(self, answer: TrackAnswer) -> TrackAnswer:
         """Return an answer with the names that values have in the session.

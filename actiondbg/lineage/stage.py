@@ -158,6 +158,11 @@ class Stage(Tree):
     def _by_result(self) -> dict[str, list[int]]:
         return grouped(self.results)
 
+    @cached_property
+    def location_index(self) -> LocationIndex:
+        """Its operations by source location."""
+        return LocationIndex(self.locations)
+
     def of_node(self, node: int) -> Operation | None:
         """Return the operation with a number in the lineage."""
         index = self._index_of_node.get(node)
@@ -275,7 +280,7 @@ _PLACE = re.compile(r"(?P<file>.*?):(?P<line>\d+)(?::(?P<column>\d+))?")
 _VALUE = re.compile(rf"{VALUE}(?:#\d+)?")
 
 
-def select(stage: Stage, text: str, index: LocationIndex) -> list[Operation]:
+def select(stage: Stage, text: str) -> list[Operation]:
     """Return the operations of a stage that a text names, in the order of the stage.
 
     Args:
@@ -283,7 +288,6 @@ def select(stage: Stage, text: str, index: LocationIndex) -> list[Operation]:
         text: a value ``%x``, also an argument of a block, for the operation around
             the block; a symbol ``@f``; a place ``FILE:LINE`` or ``FILE:LINE:COLUMN`` of a source;
             or the name of operations, such as ``linalg.matmul`` or ``linalg.*``.
-        index: of the locations of the stage.
 
     Raises:
         UsageError: it names no operation.
@@ -293,11 +297,11 @@ def select(stage: Stage, text: str, index: LocationIndex) -> list[Operation]:
     elif text.startswith("@"):
         found = _of_symbol(stage, text)
     elif place := _PLACE.fullmatch(text):
-        found = _at_place(stage, place, index)
+        found = _at_place(stage, place)
     else:
         found = _of_name(stage, text)
     if not found:
-        raise UsageError(_unknown(stage, text, index))
+        raise UsageError(_unknown(stage, text))
     return found
 
 
@@ -344,10 +348,10 @@ def _of_symbol(stage: Stage, text: str) -> list[Operation]:
     return []
 
 
-def _at_place(stage: Stage, place: re.Match[str], index: LocationIndex) -> list[Operation]:
+def _at_place(stage: Stage, place: re.Match[str]) -> list[Operation]:
     file, line, column = place["file"], int(place["line"]), int(place["column"] or 0)
     asked = SourceRange(file, line, column, line, column)
-    found = index.overlapping([asked])
+    found = stage.location_index.overlapping([asked])
     # The lines of the dump itself, if its operations have locations in other files.
     if not found and same_file(stage.name, file):
         return stage.on_line(line)
@@ -362,14 +366,14 @@ def _of_name(stage: Stage, text: str) -> list[Operation]:
     return [stage[at] for at, name in enumerate(stage.names) if name in wanted]
 
 
-def _unknown(stage: Stage, text: str, index: LocationIndex) -> str:
+def _unknown(stage: Stage, text: str) -> str:
     start = f"No operation of {stage.title}"
     if text.startswith("%"):
         return f"{start} defines {text}."
     if text.startswith("@"):
         return f"{start} defines the symbol {text}."
     if _PLACE.fullmatch(text):
-        files = _some(index.files)
+        files = _some(stage.location_index.files)
         return f"{start} is at {text}: its locations are in {files}."
     near = sorted({name for name in stage.names if _last_part(name) == _last_part(text)})
     hint = f" Did you mean {near[0]}?" if near else ""

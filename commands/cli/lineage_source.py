@@ -16,7 +16,6 @@ from actiondbg.errors import ActiondbgError, UsageError
 
 if TYPE_CHECKING:
     from actiondbg.lineage.lineage import Lineage
-    from actiondbg.lineage.locations import LocationIndex
     from actiondbg.lineage.stage import Operation, Stage
     from actiondbg.recording.recording import Recording
 
@@ -249,9 +248,7 @@ def _of_chain(tools: Sequence[list[str]], after: str | None) -> Generator[Lineag
         yield chain_of(runs, names, after)
 
 
-def chosen_operations(
-    lineage: Lineage, stage: Stage, words: Sequence[str], index: LocationIndex | None = None
-) -> list[Operation]:
+def chosen_operations(lineage: Lineage, stage: Stage, words: Sequence[str]) -> list[Operation]:
     """Return the operations of a stage that words name, each once, in the order of the text.
 
     Words are FILE:LINE, ``%value``, ``@symbol``, a name, or an operation id such as ``@12``.
@@ -259,11 +256,8 @@ def chosen_operations(
     Raises:
         UsageError: a word names no operation.
     """
-    from actiondbg.lineage.locations import LocationIndex
     from actiondbg.lineage.stage import select
 
-    if index is None:
-        index = LocationIndex(stage.locations)
     chosen: set[int] = set()
     for word in words:
         number = word.removeprefix("@")
@@ -274,7 +268,7 @@ def chosen_operations(
             chosen.add(found.index)
             continue
         printed = _printed(stage, word)
-        chosen.update(one.index for one in printed or select(stage, word, index))
+        chosen.update(one.index for one in printed or select(stage, word))
     return [stage[one] for one in sorted(chosen)]
 
 

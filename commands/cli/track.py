@@ -141,7 +141,6 @@ def _run_shell(dumps: list[str], options: TrackRecordingOptions) -> int:
 
 def _answers(lineage: Lineage, options: TrackRecordingOptions) -> list[TrackAnswer]:
     from actiondbg.lineage.lineage import related
-    from actiondbg.lineage.locations import LocationIndex
     from actiondbg.lineage.track_answer import answer
     from actiondbg.lineage.units import rolled_up
 
@@ -150,10 +149,9 @@ def _answers(lineage: Lineage, options: TrackRecordingOptions) -> list[TrackAnsw
     direction: Direction = "back" if options.back else "forward"
     if options.related:
         source, target, direction = first, first, "related"
-    index = LocationIndex(source.locations)
     answers: list[TrackAnswer] = []
     for what in options.what:
-        for operation in lineage_source.chosen_operations(lineage, source, [what], index):
+        for operation in lineage_source.chosen_operations(lineage, source, [what]):
             if options.related and lineage.is_recorded:
                 found = related(lineage, [operation], exact=options.exact)
             else:

@@ -223,6 +223,9 @@ class Fusions:
         """
         for root, new, pattern in inserted:
             taken, own = (self._definers(one, pattern) for one in (new, root))
+            if len(taken) < 2 or taken == own:  # most conversions
+                continue
+            taken, own = Counter(taken), Counter(own)
             if len(taken) > 1 and taken - own:
                 found = self._read(own, taken, pattern)
                 yield from (Fusion(old, new, pattern) for old in found)
@@ -250,13 +253,13 @@ class Fusions:
         found: dict[int, Counter[int]] = {}
         fresh = own.keys() - taken.keys() - {0}
         for _ in range(_DEPTH):
-            found |= {one: self._definers(one, pattern) for one in sorted(fresh)[:_MOST]}
+            found |= {one: Counter(self._definers(one, pattern)) for one in sorted(fresh)[:_MOST]}
             fresh = {inner for one in fresh & found.keys() for inner in found[one]}
             fresh -= taken.keys() | found.keys() | {0}
         return found
 
-    def _definers(self, number: int, pattern: int) -> Counter[int]:
-        return Counter(self._current(one, pattern) for one in self._operands(number))
+    def _definers(self, number: int, pattern: int) -> list[int]:
+        return [self._current(one, pattern) for one in self._operands(number)]
 
     def _current(self, number: int, pattern: int) -> int:
         """Return what had taken the uses of an operation before the application of a pattern."""

@@ -20,7 +20,7 @@ from actiondbg.lineage.dumps.text_chains import (
 )
 from actiondbg.lineage.graph import Edges, LineageGraph
 from actiondbg.lineage.lineage import Evidence
-from actiondbg.lineage.locations import HANDFUL, Location, LocationIndex, SourceRange
+from actiondbg.lineage.locations import HANDFUL, Location, SourceRange
 from actiondbg.lineage.recorded.edges import Described
 from actiondbg.lineage.stage import Operation, Stage, is_constant, symbol_around
 from actiondbg.recording.format.arrow import Bools, Ints
@@ -40,7 +40,7 @@ class LocationEdges:
     """
 
     def __init__(self, stage: Stage, operations: Described, texts: Sequence[str]) -> None:
-        self._index = LocationIndex(stage.locations)
+        self._index = stage.location_index
         self._nodes = np.asarray(stage.nodes, np.int64)
         self._is_inside = np.asarray(stage.parents) >= 0
         self._is_inside[list(stage.symbols)] = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -342,4 +342,9 @@ def file_location(file: str | None, line: int, column: int) -> str:
     """Return the text of a location, as MLIR's parser reads it; "unknown" without a file."""
     if not file:
         return "unknown"
-    return f'"{escaped(file)}":{line}:{column}'
+    return f"{_quoted(file)}:{line}:{column}"
+
+
+@lru_cache(maxsize=1024)
+def _quoted(file: str) -> str:
+    return f'"{escaped(file)}"'

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from actiondbg.lineage.locations import LocationIndex
 from actiondbg.lineage.stage import scanned_stage, select
 
 TEXT = r"""
@@ -31,4 +30,4 @@ module @outer {
 )
 def test_a_symbol(symbol: str, lines: list[int]) -> None:
     stage = scanned_stage(TEXT, "text").stage
-    assert [one.line for one in select(stage, symbol, LocationIndex(stage.locations))] == lines
+    assert [one.line for one in select(stage, symbol)] == lines

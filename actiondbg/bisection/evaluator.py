@@ -24,6 +24,11 @@ from actiondbg.bisection.verdict_store import VerdictStore
 from actiondbg.errors import ActiondbgError
 from actiondbg.process.stop import Stop
 
+_LONG_SECONDS = 60.0
+_NO_LIMIT = (
+    "The whole run has not ended in a minute, and nothing limits it: --timeout SECONDS would."
+)
+
 
 class FlakyOracle(ActiondbgError):
     """The oracle gave two verdicts on the same output."""
@@ -147,6 +152,7 @@ class TrialEvaluator:
         self.processor: float | None = None
         self._runner = runner
         self._limit = task.limit
+        self._is_long = False
         self._speculative: ThreadPool[Trial, TrialResult] | None = None
         self._ahead: Trial | None = None  # what runs there
 
@@ -312,9 +318,15 @@ class TrialEvaluator:
 
     def _in_thread(self, run: Callable[[Trial, RunningTrial], ResultT], trial: Trial) -> ResultT:
         """Run a trial in a thread, so that Ctrl-C can cancel it."""
-        pool = ThreadPool(self.tool.new_trial, run)
+        pool = ThreadPool(self.tool.new_trial, run, waiting=self._note_long)
         try:
             pool.submit(0, trial)
             return pool.wait()[1]
         finally:
             pool.close()
+
+    def _note_long(self) -> None:
+        """Say once that the whole run is long; the other trials have a limit."""
+        if self.seconds is None and not self._is_long and self.progress.seconds > _LONG_SECONDS:
+            self._is_long = True
+            self.progress.say(_NO_LIMIT)

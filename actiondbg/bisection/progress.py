@@ -119,6 +119,10 @@ class ProgressReporter:
         self.notes.append(text)
         self._report(note=text)
 
+    def say(self, text: str) -> None:
+        """Report what is no finding."""
+        self._report(note=text)
+
     def _report(self, note: str = "", **changes: object) -> None:
         now = msgspec.structs.replace(self._state, trials=self.trials, note=note, **changes)
         self._state = msgspec.structs.replace(now, left=self._seconds_left(now.to_go))

@@ -150,15 +150,21 @@ class Pool(Protocol):
 
 
 class ThreadPool(Generic[TaskT, ResultT]):
-    """A pool of threads in this process."""
+    """A pool of threads in this process.
+
+    Args:
+        waiting: called now and then while ``wait`` waits, in its thread.
+    """
 
     def __init__(
         self,
         new_trial: Callable[[], RunningTrial],
         run: Callable[[TaskT, RunningTrial], ResultT],
         jobs: int = 1,
+        waiting: Callable[[], None] | None = None,
     ) -> None:
         self.jobs = jobs
+        self._waiting = waiting
         self._new_trial = new_trial
         self._run = run
         self._done: queue.SimpleQueue[tuple[int, RunningTrial, ResultT | BaseException]]
@@ -188,6 +194,8 @@ class ThreadPool(Generic[TaskT, ResultT]):
         while True:
             with contextlib.suppress(queue.Empty):
                 return self._done.get(timeout=_POLL_SECONDS)
+            if self._waiting is not None:
+                self._waiting()
 
     def cancel(self, number: int) -> None:
         if number not in self._running:

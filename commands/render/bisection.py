@@ -167,11 +167,12 @@ def _lines(out: TextIO) -> Report:
 @contextlib.contextmanager
 def _bar(err: TextIO) -> Generator[Report]:
     from rich.console import Console
-    from rich.progress import BarColumn, TaskID, TextColumn
+    from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
 
     console = Console(file=err)
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[words]}"))
+    words = TextColumn("{task.fields[words]}")
+    columns = (TextColumn("{task.description}"), BarColumn(32), TimeElapsedColumn(), words)
     with Bar(*columns, console=console, transient=True) as bar:
         task: TaskID = bar.add_task("bisect", total=None, words="")
 

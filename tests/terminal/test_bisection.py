@@ -36,7 +36,7 @@ def test_a_bar_is_shown_on_a_terminal(mlir_opt: str, source: str) -> None:
     process: pexpect.spawn[str] = pexpect.spawn(
         COMMAND, words, encoding="utf-8", timeout=60, env=environment, dimensions=(24, 120)
     )
-    process.expect("the search: .* trials.*, about .* to go")
+    process.expect("0:00:0[0-9].*the search: .* trials.*, about .* to go")
     process.expect("Found: #")
     process.expect(re.escape("\x1b[32m+  return %arg0 : i32"))
     process.expect(pexpect.EOF)

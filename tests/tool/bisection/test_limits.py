@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 import actiondbg
-from actiondbg.bisection import Progress, Result
+from actiondbg.bisection import Crash, Progress, Result, evaluator
 from actiondbg.errors import UsageError
 from tests.conftest import LIBRARY
+from tests.fakes import stock_tool as stock
 from tests.fakes.folds import folded, write_folds
 
 BUILDS = LIBRARY
@@ -104,3 +105,26 @@ def test_estimates_are_kept(argv: list[str], mode: Any) -> None:
         assert sizes == sorted(sizes, reverse=True)
         assert sizes[-1] == len(result.applied or result.skips)
         assert all(each.at_least for each in estimated)
+
+
+def test_a_whole_run_that_does_not_end_is_noted_and_can_be_interrupted(
+    mlir_opt: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(evaluator, "_LONG_SECONDS", 0.0)
+    source = tmp_path / "cycle.mlir"
+    source.write_text(stock.CYCLE)
+    argv = [mlir_opt, str(source), "--transform-interpreter"]
+    notes: list[str] = []
+
+    def on_progress(progress: Progress) -> None:
+        if progress.note:
+            notes.append(progress.note)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        actiondbg.bisect(argv, Crash(), progress=on_progress)
+    assert notes == [
+        "The whole run has not ended in a minute, and nothing limits it: --timeout SECONDS would."
+    ]
+    result = actiondbg.bisect(argv, Crash(), progress=on_progress, timeout=0.5)
+    assert not result.found and len(notes) == 1, "it has a limit"

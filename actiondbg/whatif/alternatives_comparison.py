@@ -139,8 +139,13 @@ class AlternativesComparison(Closeable):
         lacking = [at for at in (0, number) if not self._has_ir(at)]
         if not lacking:
             return None
-        ends = " and ".join(f"{self._title(at)} {self.rows[at].end_text}" for at in lacking)
+        ends = " and ".join(f"{self._title(at)} {self._end_without_ir(at)}" for at in lacking)
         return f"There is no final IR to compare: {ends}."
+
+    def _end_without_ir(self, number: int) -> str:
+        row = self.rows[number]
+        why = ", though the last pass manager of no module succeeded" if row.status == 0 else ""
+        return row.end_text + why
 
     def _has_ir(self, number: int) -> bool:
         row = self.rows[number]

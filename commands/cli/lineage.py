@@ -199,10 +199,12 @@ def _check(options: LineageRecordingOptions, source: Sequence[str], sql: str) ->
 def _check_questions(options: LineageRecordingOptions, sql: str) -> None:
     if (options.kind is None) != (options.became is None):
         raise UsageError("--kind and --became belong together: give both, or --kinds GLOB.")
-    if sql and (options.is_question or options.tables):
+    if bool(sql) + options.tables + options.is_question > 1:
         raise UsageError("SQL and another question are given: ask one after the other.")
     if sql and options.json:
         raise UsageError("--json is for questions: use --format json with SQL.")
+    if options.is_question and (options.output is not None or options.format is not None):
+        raise UsageError("-o and --format are for an answer to SQL: leave them out, or use --json.")
     if options.after and options.sankey is None:
         raise UsageError("--after adds a column to a picture: give --sankey FILE too.")
     if options.allow_orphan and not options.asks_orphans:

@@ -112,6 +112,10 @@ class CountOptions(Options):
 )
 def count(console: Console, options: CountOptions) -> Counted:
     """Count the operations of a name in the module, or in the function of the cursor."""
+    if options.function and console.session.cursor.get().function is None:
+        raise UsageError(
+            "The cursor is in no function: leave --function out to count in the module."
+        )
     count = console.session.ir.count(options.glob, function=options.function)
     return Counted(options.glob.removeprefix("op:"), options.function, count)
 

@@ -284,3 +284,9 @@ def test_what_is_printed_in_no_function_is_no_function(
     said = "The cursor is in no function: printed is the outermost operation around it."
     assert done.stderr.count(said) == notes
     assert ("module {" in done.stdout) == bool(notes) and "func.func @sum" in done.stdout
+    counted = command_line.run(
+        *("-nx", "--batch", "-ex", f"break {place}", "-ex", "run"),
+        *("-ex", "count arith.* --function", mlir_opt, folds, "--canonicalize"),
+    )
+    assert counted.stderr.count("The cursor is in no function: leave --function out") == notes
+    assert counted.stdout.count("in the function of the cursor") == 1 - notes

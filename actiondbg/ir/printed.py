@@ -143,7 +143,10 @@ class Excerpt(protocol.Excerpt):
 
     def rows(self) -> list[tuple[str, str]]:
         """Return each line with what stands left of it: the arrow, and the operation id."""
-        ids = ["" if line.id is None or line.part else f"@{line.id}" for line in self.lines]
+        ids = [
+            f"@{line.id}" if line.kind == "operation" and line.id and not line.part else ""
+            for line in self.lines
+        ]
         width = max(map(len, ids), default=0)
         return [
             (

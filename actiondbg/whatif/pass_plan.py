@@ -90,7 +90,11 @@ class TimelinePipeline:
 
     def numbered(self, reference: PassReference, one: PlacedPass) -> str:
         """Return a reference to a pass that a reference without a number selects."""
-        runs = [run.ordinal for run in self.runs if glob_matches(reference.name, run.name)]
+        runs = [
+            run.ordinal
+            for run in self.runs
+            if glob_matches(reference.name, run.name) and not is_adaptor(run.name)
+        ]
         return f"{reference}#{runs.index(one.runs[0].ordinal) + 1}"
 
 

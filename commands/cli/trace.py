@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import math
 import re
 import sys
 from collections.abc import Generator
@@ -55,9 +56,10 @@ def _nanoseconds(text: str) -> int:
     if text == "0":
         return 0
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(ns|us|ms|s)", text)
-    if match is None:
+    nanoseconds = math.inf if match is None else float(match[1]) * _UNITS[match[2]]
+    if nanoseconds == math.inf:
         raise argparse.ArgumentTypeError(f"{text!r} is not a time such as 10us (ns, us, ms, s)")
-    return round(float(match[1]) * _UNITS[match[2]])
+    return round(nanoseconds)
 
 
 class TraceOptions(Options):

@@ -59,8 +59,10 @@ void Engine::makeCheckpoint() {
       forks.forkCheckpoint(position.event, clock, [this] {
         trace.forked(/*compares=*/false);
         join();
-      }) == 0)
+      }) == 0) {
     stops.serve();
+    stops.setTargets(innermost);
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -271,7 +273,7 @@ void Engine::after(Frame &frame) {
   if (notice.isHit() && stops.resumption.passesHit())
     notice = Notice();
   if (!notice.reason.empty())
-    return stop(frame, notice);
+    return stops.stop(frame, notice);
   stopAfter(frame);
 }
 
@@ -289,13 +291,6 @@ void Engine::verify(Frame &frame, Notice &notice) {
 //===----------------------------------------------------------------------===//
 // Stops
 //===----------------------------------------------------------------------===//
-
-void Engine::stop(Frame &frame, const Notice &notice) {
-  unsigned version = breakpoints.version();
-  stops.stop(frame, notice);
-  if (version != breakpoints.version() && !frame.over)
-    breakpoints.findEnds(frame);
-}
 
 void Engine::stopBefore(Frame &frame, Notice &notice) {
   Resumption &resumption = stops.resumption;
@@ -337,7 +332,7 @@ void Engine::stopBefore(Frame &frame, Notice &notice) {
   if (!isInterrupted && notice.isHit() && resumption.passesHit())
     frame.skipped |= resumption.control == Control::Skip;
   else
-    stop(frame, notice);
+    stops.stop(frame, notice);
 }
 
 void Engine::stopAfter(Frame &frame) {
@@ -358,7 +353,7 @@ void Engine::stopAfter(Frame &frame) {
   else if (isLeft || isReached || resumption.event == position.event)
     notice.reason = "until";
   if (!notice.reason.empty())
-    stop(frame, notice);
+    stops.stop(frame, notice);
 }
 
 //===----------------------------------------------------------------------===//
@@ -414,7 +409,7 @@ void Engine::caught(const Event &event, Operation *about,
   if (isStop && stops.passesHits())
     stops.passHit();
   else if (isStop && !(notice.isHit() && stops.resumption.passesHit()))
-    stop(frame, notice);
+    stops.stop(frame, notice);
   stops.inside = false;
 }
 
@@ -427,7 +422,7 @@ void Engine::stopInside() {
   notice.reason = "interrupt";
   notice.message = "interrupted inside the action";
   stops.inside = stops.isForced = true;
-  stop(frame, notice);
+  stops.stop(frame, notice);
   stops.inside = stops.isForced = false;
 }
 

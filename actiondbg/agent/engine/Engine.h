@@ -281,7 +281,6 @@ private:
   /// `notice`: events before the action, if any.
   void stopBefore(Frame &frame, Notice &notice);
   void stopAfter(Frame &frame);
-  void stop(Frame &frame, const Notice &notice);
   /// Determines what to observe while the action runs.
   void planObservation(Frame &frame);
   void verify(Frame &frame, Notice &notice);

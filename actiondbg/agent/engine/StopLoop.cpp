@@ -38,7 +38,7 @@ void StopLoop::stop(Frame &frame, const Notice &notice) {
   engine.forks.checkpoints.arrived();
   serve();
   stoppedAt = nullptr;
-  setTargets(frame);
+  setTargets(&frame);
   resumption.depth = frame.depth;
   resumption.wasOver = frame.over;
   if (frame.over || inside)
@@ -65,10 +65,9 @@ Object StopLoop::arrive(Frame &frame, const Notice &notice) {
   return stop;
 }
 
-/// Replaces the targets of the previous resumption. The end of a running action
-/// may be one.
-void StopLoop::setTargets(Frame &frame) {
-  for (Frame *around = &frame; around; around = around->parent) {
+void StopLoop::setTargets(Frame *innermost) {
+  engine.breakpoints.findEnds(innermost);
+  for (Frame *around = innermost; around; around = around->parent) {
     bool maybe =
         resumption.isForEnds() && !around->over && around->kind != Kind::None;
     around->untilResults =

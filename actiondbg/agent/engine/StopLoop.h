@@ -128,6 +128,9 @@ public:
   void stop(Frame &frame, const Notice &notice);
   /// Answers requests until one of them resumes the tool.
   void serve();
+  /// Replaces the targets of the previous resumption, and notes new
+  /// breakpoints: the end of a running action may be one of either.
+  void setTargets(Frame *innermost);
   /// Ends `serve`.
   void resume(Resumption next);
 
@@ -190,7 +193,6 @@ private:
   bool readInterrupt();
   /// Selects the action of a stop, and describes it.
   Object arrive(Frame &frame, const Notice &notice);
-  void setTargets(Frame &frame);
 
   Engine &engine;
   Connection &connection;

@@ -99,6 +99,8 @@ struct Catch {
 struct Breakpoint {
   int id = 0;
   bool enabled = true;
+  /// Whether it was set or enabled after the running actions began.
+  bool isNew = false;
   bool temporary = false;
   bool after = false;
   /// Hits are logged instead of stopping.

@@ -5,15 +5,16 @@ namespace adbg {
 void BreakpointHits::set(std::vector<Breakpoint> all) {
   for (Breakpoint &one : all) {
     auto old = std::ranges::find(breakpoints, one.id, &Breakpoint::id);
+    one.isNew = one.enabled;
     if (old == breakpoints.end())
       continue;
+    one.isNew &= old->isNew || !old->enabled;
     one.hits = old->hits;
     one.spec.matched = old->spec.matched;
     if (one.watch && old->watch && one.watch->isSameAs(*old->watch))
       one.watch = std::move(old->watch);
   }
   breakpoints = std::move(all);
-  ++versionNow;
   slots.clear();
   observer.watch(breakpoints);
   catching = 0;
@@ -106,15 +107,15 @@ void BreakpointHits::hitBefore(Frame &frame, ArrayRef<Candidate> found,
   }
 }
 
-void BreakpointHits::findEnds(Frame &frame) {
+void BreakpointHits::findEnds(Frame *innermost) {
   for (Breakpoint &one : breakpoints) {
-    if (!one.enabled || one.watch || one.catches ||
-        !(one.after || one.isAboutOutcome()) ||
-        llvm::is_contained(frame.rare().stopAfter, one.id) ||
-        awaited(frame, one))
+    if (!std::exchange(one.isNew, false) || one.watch || one.catches ||
+        !(one.after || one.isAboutOutcome()))
       continue;
-    if (Results results = one.spec.resultsFor(frame))
-      noteEnd(frame, one, results);
+    for (Frame *frame = innermost; frame; frame = frame->parent)
+      if (frame->kind != Kind::None && !frame->over)
+        if (Results results = one.spec.resultsFor(*frame))
+          noteEnd(*frame, one, results);
   }
 }
 

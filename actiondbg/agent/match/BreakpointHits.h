@@ -26,8 +26,6 @@ public:
   bool empty() const { return breakpoints.empty(); }
   /// How often each was hit.
   Array describe() const;
-  /// A number that changes with each `set`.
-  unsigned version() const { return versionNow; }
 
   bool catches(CatchKind kind) const {
     return catching & (1u << static_cast<unsigned>(kind));
@@ -43,9 +41,9 @@ public:
   /// Finds hits before an action, and notes the breakpoints that are evaluated
   /// at its end.
   void hitBefore(Frame &frame, ArrayRef<Candidate> candidates, Notice &notice);
-  /// Notes the breakpoints for the end of an action that were set since it
-  /// began.
-  void findEnds(Frame &frame);
+  /// Notes the breakpoints for the ends of the running actions, the innermost
+  /// and those around it, that were set or enabled since this was called last.
+  void findEnds(Frame *innermost);
   /// Finds hits after an action; returns whether there are any.
   bool hitAfter(Frame &frame, Notice &notice);
   void hitWatches(Frame &frame, Notice &notice);
@@ -69,7 +67,7 @@ private:
   std::vector<Breakpoint> breakpoints;
   /// Cleared when the breakpoints change.
   std::vector<Slot> slots;
-  unsigned catching = 0, versionNow = 0;
+  unsigned catching = 0;
   bool isAboutChanges = false;
 };
 

@@ -471,7 +471,8 @@ void Observer::watch(std::vector<Breakpoint> &breakpoints) {
   watches.clear();
   Operation *anywhere = opAround(innermost);
   for (Breakpoint &one : breakpoints) {
-    if (!one.watch || !one.enabled)
+    // A disabled one follows its operation too, for when it is enabled.
+    if (!one.watch)
       continue;
     one.watch->arm(anywhere);
     watches.push_back(&one);

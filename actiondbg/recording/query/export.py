@@ -60,6 +60,7 @@ def export(recording: Recording, directory: str | os.PathLike[str]) -> Export:
 
 
 def _name(recording: Recording) -> str:
+    # A field that Header gets later has repr=False: the folder of a recording stays the same.
     stem = re.sub(r"[^\w.+-]", "_", Path(recording.path).stem)
     return f"{stem}-{hashlib.sha256(repr(recording.header).encode()).hexdigest()[:8]}"
 

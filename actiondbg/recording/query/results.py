@@ -102,6 +102,8 @@ def _plain(value: Any) -> Any:
         return value.decode(errors="backslashreplace")
     if isinstance(value, dict):
         return {str(key): _plain(each) for key, each in value.items()}  # pyright: ignore
+    if isinstance(value, list) and value and isinstance(value[0], tuple):  # of a map
+        return {text_of(key): _plain(each) for key, each in value}  # pyright: ignore
     if isinstance(value, list):
         return [_plain(each) for each in value]  # pyright: ignore
     return str(value)

@@ -260,6 +260,8 @@ def step(desk: Desk, given: StepArguments) -> object:
         raise UsageError(
             f"step goes back by event, action or parent, not by {given.unit}: use one of them."
         )
+    if given.unit == "success" and given.count != 1:
+        raise UsageError("step by success goes to the next one: leave count out.")
     return run_line(desk, command.format(given.count))
 
 

@@ -282,6 +282,48 @@ def test_watches_are_breakpoints(chain: actiondbg.Session) -> None:
     assert chain.breakpoints.all() == []
 
 
+def test_a_disabled_watch_follows_its_operation(chain: actiondbg.Session) -> None:
+    chain.breakpoints.watch("cursor")
+    replaced = chain.continue_()
+    by = re.search(r"was replaced by @(\d+)", replaced.message or "")
+    assert by is not None
+    chain.run()
+    chain.breakpoints.disable([1])
+    end = chain.timeline.goto(replaced.ordinal, "after")
+    assert end.ordinal == replaced.ordinal
+    chain.breakpoints.enable([1])
+    *_, last = on(chain)
+    assert last.message == f"@{by[1]} arith.addi was erased (watch 1 has ended)"
+
+
+def test_a_watch_that_was_disabled_while_its_operation_was_erased(
+    chain: actiondbg.Session,
+) -> None:
+    chain.breakpoints.watch("cursor", exact=True)
+    chain.breakpoints.disable([1])
+    end = chain.breakpoints.add("pass:canonicalize", after=True)
+    assert chain.continue_().breakpoints == [end.id]
+    chain.breakpoints.enable([1])
+    assert chain.continue_().when == "exit"
+
+
+def test_a_count_is_right_after_its_watch_was_disabled(launch: Launch) -> None:
+    session = launch(source=stock.write("mixed.mlir", stock.MIXED))
+    session.start()
+    session.breakpoints.watch("op:arith.constant count")
+    first = session.continue_()
+    session.breakpoints.disable([1])
+    session.step(30)
+    session.breakpoints.enable([1])
+    now = stock.operations(stock.module(session))["arith.constant"]
+    assert now != numbers(first)[1]
+    while (stop := session.continue_()).when != "exit":
+        before, after = numbers(stop)
+        assert before == now != after
+        now = stock.operations(stock.module(session))["arith.constant"]
+        assert after == now
+
+
 def test_a_watch_counts_hits_to_ignore(chain: actiondbg.Session) -> None:
     chain.breakpoints.watch("cursor")
     all_of_them = [stop.message for stop in on(chain)]

@@ -182,6 +182,7 @@ def test_tools_answer_as_the_shell_does(mlir_opt: str, work: Path) -> None:
             history.extend(lines)
             answered = await talk.ask(tool, **arguments)
             texts.append(answered.text)
+        assert "leave count out" in await talk.fail("step", unit="success", count=2)
 
     history, texts = ["start"], list[str]()
     talk(converse, work, mlir_opt)

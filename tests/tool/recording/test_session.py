@@ -140,6 +140,27 @@ def test_every_stop_is_the_same(both: Start, tmp_path: Path, lowers: bool) -> No
         assert recorded == live
 
 
+@pytest.mark.parametrize("outcome", [None, "changed"])
+@pytest.mark.parametrize("where", ["before", "after"])
+def test_breakpoints_stop_at_the_ends_of_actions_that_run_when_they_are_set(
+    both: Start, where: str, outcome: str | None
+) -> None:
+    sessions = both()
+    inner = {"after": where == "after", "temporary": True}
+    sessions.do("breakpoints.add", "pattern:AddIAddConstant", **inner)
+    sessions.do("run")
+    # The condition on the hits is evaluated once for each action, however often the list changes.
+    sessions.do("breakpoints.add", "pass:*", "hits == 1", after=True)
+    sessions.do("breakpoints.add", "#1", after=True)
+    sessions.do("breakpoints.disable", [2])
+    sessions.do("breakpoints.enable", [2])
+    sessions.do("breakpoints.add", "tag:*", after=outcome is None, outcome=outcome)
+    ends = 0
+    while sessions.do("continue_").when != "exit":
+        ends += 1
+    assert ends >= 4
+
+
 @pytest.mark.parametrize("nested", [True, False])
 def test_every_frame_has_made_the_same_changes(both: Start, tmp_path: Path, nested: bool) -> None:
     sessions = both(*LOWER, source=_loop(tmp_path))

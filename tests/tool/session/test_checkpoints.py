@@ -18,6 +18,7 @@ from actiondbg import errors
 from actiondbg.process.stop import Stop
 from scripts.benchmarks.inputs import PIPELINE, many_functions
 from tests.fakes import stock_tool as stock
+from tests.fakes.folds import write_folds
 from tests.fakes.stops import all_stops, alone, place, processes, processes_of, same
 
 Launch = Callable[..., actiondbg.Session]
@@ -96,6 +97,22 @@ def test_tool_makes_automatic_checkpoints(launch: Launch) -> None:
         session.timeline.checkpoints.spacing = -1
     with pytest.raises(errors.UsageError):
         session.timeline.checkpoints.memory = 0
+
+
+def test_reverse_continue_finds_ends_of_actions_around_checkpoints(launch: Launch) -> None:
+    """The breakpoint is not set yet when the tool makes the checkpoints inside of the pass."""
+    source = write_folds(Path("many-folds.mlir"), 4000)
+    session = launch("--canonicalize", "--cse", source=source)
+    session.start()
+    session.timeline.checkpoints.spacing = 1
+    session.continue_()
+    assert session.timeline.checkpoints.automatic().count > 0
+    for options in ({"after": True}, {"outcome": "changed"}):
+        session.breakpoints.add("pass:canonicalize", **options)
+        stop = session.timeline.reverse_continue()
+        assert (stop.when, stop.ordinal, stop.reason) == ("after", 1, "breakpoint")
+        session.breakpoints.delete([one.id for one in session.breakpoints.all()])
+        session.continue_()
 
 
 def test_run_without_a_stop_makes_no_checkpoints(launch: Launch) -> None:

@@ -117,6 +117,12 @@ def test_nested_values_are_text_in_csv() -> None:
     assert enum == "x"
 
 
+def test_a_map_is_an_object() -> None:
+    sql = "select map {'a': 1, 'b': 2} as m, map {1: [2]} as n, map {} as e"
+    assert answer("run.adbrec", sql) == [{"m": {"a": 1, "b": 2}, "n": {"1": [2]}, "e": []}]
+    assert '{"a": 1, "b": 2}' in query("run.adbrec", sql)
+
+
 def test_parquet() -> None:
     sql = f"{GROUPED}; select name as a, ordinal as a, interval 1 day as i from actions"
     query("run.adbrec", sql, "-o", "x.parquet")

@@ -101,6 +101,7 @@ def test_several_filters_add_up(recording: Path, tmp_path: Path) -> None:
         (("-o", "a.tracy.json.gz", "run.adbrec"), "Tracy's importer does not read"),
         (("-o", "a.json", "--min-duration", "10", "run.adbrec"), "'10' is not a time"),
         (("-o", "a.json", "--min-duration", "-1us", "run.adbrec"), "'-1us' is not a time"),
+        (("-o", "a.json", "--min-duration", f"{'9' * 400}s", "run.adbrec"), "9s' is not a time"),
         (("run.adbrec", "-o", "a.json", "--min-duration", "-.5us"), "'-.5us' is not a time"),
         (("-o", "a.json", "--filter", "pattern:", "run.adbrec"), "Nothing follows pattern"),
         (("run.adbrec",), "-o/--output"),

@@ -104,10 +104,19 @@ def _check_overflow(context: OperationOnNumbers, right: int) -> None:
         raise UndefinedBehaviour(f"{context.full_name} overflows")
 
 
-def check_poison_dividend(context: OperationOnNumbers, operands: Sequence[Scalar]) -> None:
-    """Check a division of poison, which may be any number."""
+def check_poison(context: OperationOnNumbers, operands: Sequence[Scalar]) -> None:
+    """Check operands of which one is poison, which may be any number.
+
+    Raises:
+        UndefinedBehaviour: for some of these numbers, the operation has it.
+    """
     if context.name in _SIGNED_DIVISIONS and operands[0] is POISON:
         _check_overflow(context, context.signed(operands[1]))
+    if context.name == "ipowi":
+        base, exponent = operands
+        may_be_negative = exponent is POISON or context.signed(exponent) < 0
+        if may_be_negative and (base is POISON or base == 0):
+            raise UndefinedBehaviour("math.ipowi of 0 to a negative power")
 
 
 def _divided(function: Callable[[int, int], int], *, is_signed: bool) -> NumberFunction:
@@ -595,7 +604,7 @@ class Concrete:
         if short in DIVISIONS and (operands[1] is POISON or operands[1] == 0):
             raise UndefinedBehaviour(f"{name} by zero")
         if any(operand is POISON for operand in operands):
-            check_poison_dividend(context, operands)
+            check_poison(context, operands)
             return (POISON,) * len(results)
         if short in INTEGERS and all(isinstance(each, IntegerType) for each in types):
             return _tuple(INTEGERS[short](context, *operands))

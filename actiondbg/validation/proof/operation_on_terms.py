@@ -161,11 +161,6 @@ class OperationOnTerms:
         """Where an operand is poison."""
         return self.terms.or_(*(operand.poison for operand in self.operands))
 
-    def undefined(self, condition: Term, why: str) -> None:
-        """Say where the operation has no defined behaviour, for operands that are not poison."""
-        known = self.terms.not_(self.poison)
-        self.around.undefined(self.terms.and_(known, condition), f"{self.full_name} {why}")
-
     def undefined_by(self, at: int, condition: Term, why: str) -> None:
         """Say where an operand has it so, whatever the others are; poison has, too."""
         either = self.terms.or_(self.operands[at].poison, condition)

@@ -272,8 +272,11 @@ def _power(operation: OperationOnTerms, base: Term, exponent: Term) -> Computed:
     width = base.width
     zero, one, minus_one = (terms.bv(value, width) for value in (0, 1, -1))
     is_negative = terms.op("bvslt", exponent, zero)
-    undefined = terms.and_(is_negative, terms.eq(base, zero))
-    operation.undefined(undefined, "of 0 to a negative power")
+    # Poison may be any number.
+    may_be_zero = terms.or_(operation.operands[0].poison, terms.eq(base, zero))
+    may_be_negative = terms.or_(operation.operands[1].poison, is_negative)
+    undefined = terms.and_(may_be_zero, may_be_negative)
+    operation.around.undefined(undefined, "math.ipowi of 0 to a negative power")
     result, square = one, base
     bits = _bits(operation, exponent)
     for bit in bits[:-1]:

@@ -49,6 +49,8 @@ _UNDEFINED = {
     "unreachable": "func.call @g() : () -> ()",
     "a quotient of poison by -1": "%x = arith.divsi %nowhere, %minus : index",
     "a rounded quotient of poison by -1": "%x = arith.ceildivsi %nowhere, %minus : index",
+    "a power of 0 to poison": "%z = arith.constant 0 : i32\n%x = math.ipowi %z, %n : i32",
+    "a negative power of poison": "%z = arith.constant -1 : i32\n%x = math.ipowi %n, %z : i32",
     "a load beyond the end": "%x = memref.load %memory[%c4] : memref<4xi32>",
     "a load before the start": "%x = memref.load %memory[%minus] : memref<4xi32>",
     "a load at poison": "%x = memref.load %memory[%nowhere] : memref<4xi32>",

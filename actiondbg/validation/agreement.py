@@ -36,6 +36,7 @@ class FunctionRun:
     # caller sees what is written to it.
     memory: Sequence[Buffer | None]
     types: Sequence[Type]  # of the function's results
+    has_frozen: bool = False  # it has frozen poison: another run may do something else
 
 
 def disagreement(source: FunctionRun, target: FunctionRun, strictness: Strictness) -> str | None:

@@ -24,7 +24,7 @@ from actiondbg.validation.domain import (
 from actiondbg.validation.floats import bits_of, from_bits, rounded, rounded_exactly
 from actiondbg.validation.program import Attribute
 from actiondbg.validation.scalar_operations import BY_NAME, DIVISIONS
-from actiondbg.validation.types import FloatType, IntegerType, Type, signed
+from actiondbg.validation.types import BOOL, FloatType, IntegerType, Type, signed
 
 
 @dataclass(frozen=True, slots=True)
@@ -565,10 +565,17 @@ FLOATS: dict[str, NumberFunction] = {
 
 
 class Concrete:
-    """A domain of numbers: unsigned ints, floats, and ``POISON``."""
+    """A domain of numbers: unsigned ints, floats, and ``POISON``.
 
-    def __init__(self, is_source: bool = True) -> None:
+    Args:
+        is_source: whether the program is the one before an action.
+        freezes_alike: whether each ``freeze`` of poison makes the same of it.
+    """
+
+    def __init__(self, is_source: bool = True, *, freezes_alike: bool = False) -> None:
         self.is_source = is_source
+        self.frozen = 0  # how many values of poison the program has frozen
+        self._freezes_alike = freezes_alike
 
     def constant(self, value: int | float, type: IntegerType | FloatType) -> Scalar:
         if value is POISON:  # an argument
@@ -600,7 +607,7 @@ class Concrete:
             # By LangRef, flags of a selection are about its result, and not about the other way.
             return float_results(context, (), (chosen,))
         if short == "freeze":
-            return (0 if operands[0] is POISON else operands[0],)
+            return (self._frozen(name, operands[0], results[0]),)
         if short in DIVISIONS and (operands[1] is POISON or operands[1] == 0):
             raise UndefinedBehaviour(f"{name} by zero")
         if any(operand is POISON for operand in operands):
@@ -611,6 +618,19 @@ class Concrete:
         if short in FLOATS:
             return float_results(context, operands, _tuple(FLOATS[short](context, *operands)))
         raise NotInterpreted(name)
+
+    def _frozen(self, name: str, value: Scalar, type: IntegerType | FloatType) -> Scalar:
+        """Return another number for each poison of the program, and 0 for the interpreter."""
+        if value is not POISON:
+            return value
+        if name == "arith.freeze":
+            return self.constant(0, type)
+        self.frozen += 1
+        number = 1 if self._freezes_alike else self.frozen
+        if type == BOOL:
+            return number % 2
+        (found,) = self.unknown(("frozen", number), (), [type])
+        return found
 
     def decide(self, condition: Scalar) -> bool:
         if condition is POISON:

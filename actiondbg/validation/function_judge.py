@@ -107,8 +107,9 @@ class _Difference(NamedTuple):
 
     @property
     def is_undefined(self) -> bool:
-        """Whether runs may not show it: poison, freed memory or undefined behaviour after."""
-        return self.after is None or self.where.endswith(("poison after", NO_MEMORY))
+        """Whether runs may not show it: poison, freed memory, undefined behaviour after."""
+        is_open = self.after is None or self.after.has_frozen
+        return is_open or self.where.endswith(("poison after", NO_MEMORY))
 
 
 class _Doubt(Exception):
@@ -131,6 +132,7 @@ class FunctionJudge:
     _inputs: int = 0
     _alias: str = ""
     _undefined: str = ""  # why the last input has no defined behaviour before
+    _open: str = ""  # why the last difference may be allowed: the results before are open
 
     def __post_init__(self) -> None:
         self._strictness = strictness(self._pair.before, self._pair.after, self._pair.symbol)
@@ -181,8 +183,9 @@ class FunctionJudge:
         if found is not None:  # no second way calls functions of two types
             detail = f"its type changes, and it is interpreted to differ ({found.where})"
             return self._judgement("unknown", "execution", detail)
-        if not self._inputs:
-            return self._judgement("unknown", "none", "its type changes, and no input is defined")
+        if self._open or not self._inputs:
+            why = self._open or "no input is defined"
+            return self._judgement("unknown", "none", f"its type changes, and {why}")
         detail = f"the same on {counted(self._inputs, 'input')}, as tensors and as memrefs"
         return self._judgement("equivalent", "execution", detail)
 
@@ -312,12 +315,11 @@ class FunctionJudge:
         except UndefinedBehaviour as error:
             where = self._undefined_after(error)
         else:
-            where = disagreement(before, after, self._strictness)
+            where = self._disagreement(input, before, after)
         if where is None:
             self._inputs += 1
             return None
-        if input.is_aliased and not self._limits.aliased:
-            self._alias = "; not the same where memref arguments overlap (--aliased)"
+        if self._is_excused(input, before, where):
             return None
         unknown = before.outcome.unknown | (after.outcome.unknown if after else frozenset[str]())
         if unknown:
@@ -325,13 +327,37 @@ class FunctionJudge:
             raise _Doubt(f"seems to differ, but nothing is known of {names}")
         return _Difference(input, where, before, after)
 
+    def _disagreement(self, input: Input, before: FunctionRun, after: FunctionRun) -> str | None:
+        """Return what differs, also if each poison is frozen alike before."""
+        where = disagreement(before, after, self._strictness)
+        if where is None or not before.has_frozen:
+            return where
+        try:
+            before = self._run(self._pair.before, input, self._source_steps, freezes_alike=True)
+        except UndefinedBehaviour:
+            return None
+        except (OutOfBudget, Unsettled):
+            return where
+        return disagreement(before, after, self._strictness)
+
+    def _is_excused(self, input: Input, before: FunctionRun, where: str) -> bool:
+        """Whether a difference decides nothing; note why."""
+        if input.is_aliased and not self._limits.aliased:
+            self._alias = "; not the same where memref arguments overlap (--aliased)"
+            return True
+        if before.has_frozen:
+            self._open = f"freeze leaves a value of poison open ({where})"
+        return before.has_frozen
+
     def _undefined_after(self, error: UndefinedBehaviour) -> str:
         if self._pair.suspect in _HOISTING and error.operation.startswith(_HOISTED):
             raise _Doubt(f"{error.operation} may be run where it was not: {error}") from None
         return f"undefined behaviour after, none before: {error}"
 
-    def _run(self, module: Module, input: Input, steps: int) -> FunctionRun:
-        domain = Concrete(is_source=module is self._pair.before)
+    def _run(
+        self, module: Module, input: Input, steps: int, *, freezes_alike: bool = False
+    ) -> FunctionRun:
+        domain = Concrete(module is self._pair.before, freezes_alike=freezes_alike)
         function = module.functions[self._pair.symbol]
         arguments, memory = materialize(input, function.inputs, domain.constant)
         outcome = run_function(
@@ -343,7 +369,7 @@ class FunctionJudge:
             if isinstance(argument, View) and isinstance(type, ShapedType) and type.kind == "tensor"
         }
         kept = [None if at in tensors else buffer for at, buffer in enumerate(memory)]
-        return FunctionRun(outcome, kept, function.results)
+        return FunctionRun(outcome, kept, function.results, domain.frozen > 0)
 
     @cached_property
     def _globals(self) -> list[str]:
@@ -436,11 +462,12 @@ class FunctionJudge:
         except (_Doubt, NotInterpreted):
             return None
         if self._pair.is_bufferized:
-            return "execution" if self._inputs else None
+            return "execution" if self._inputs and not self._open else None
         found = self._proved()
         if isinstance(found, Proved) and found.bounds is None:
             return "proof"
-        return "execution" if self._inputs and not isinstance(found, Refuted) else None
+        is_doubted = self._open or isinstance(found, Refuted)
+        return "execution" if self._inputs and not is_doubted else None
 
     # --- the second way ---
 
@@ -508,6 +535,8 @@ class FunctionJudge:
             return self._refuted(found)
         if isinstance(found, Proved) and found.bounds is None:
             return self._judgement("equivalent", "proof", f"proved{self._assumed}{self._alias}")
+        if self._open:
+            return self._judgement("unknown", "none", self._open)
         bounds = f"; proved {found.bounds}" if isinstance(found, Proved) else ""
         if self._inputs:
             return self._judgement("equivalent", "execution", f"{tested}{bounds}")

@@ -308,6 +308,7 @@ class _Proof:
         if target is None:
             self._report(domain, arguments, TermDifference(self._undefined, self._terms.true))
             raise PathLeft
+        domain.settle_frozen()
         found = differences(self._terms, source, target)
         for difference in self._best(domain, found) if domain.choices else found:
             self._report(domain, arguments, difference)

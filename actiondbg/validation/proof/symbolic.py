@@ -30,9 +30,14 @@ class Symbolic(Surroundings):
     """A domain of terms, each with where it is poison."""
 
     _applied: int = 0
-    _frozen_count: dict[tuple[bool, ScalarTerm], int] = field(
-        default_factory=dict[tuple[bool, ScalarTerm], int]
+    # What each ``freeze`` made of a value, before the action and after it.
+    _frozen_before: dict[ScalarTerm, list[Term]] = field(
+        default_factory=dict[ScalarTerm, list[Term]]
     )
+    _frozen_after: dict[ScalarTerm, list[Term]] = field(
+        default_factory=dict[ScalarTerm, list[Term]]
+    )
+    _frozen_count: int = 0
 
     # --- scalars ---
 
@@ -90,16 +95,36 @@ class Symbolic(Surroundings):
         return ScalarTerm(computed.terms[0], terms.or_(poison, computed.poison or terms.false))
 
     def _frozen(self, value: ScalarTerm) -> ScalarTerm:
-        """Return anything in place of poison: the first one of the source is that of the target."""
+        """Return anything in place of poison.
+
+        The source may choose it for each ``freeze``, knowing what the target chooses: the first one
+        of a value chooses as the first one of it in the target.
+        """
         terms = self.terms
         if value.poison.value == 0:
             return value
-        self.approximate(terms.not_(value.poison), "freeze leaves a value of poison open")
-        key = (self.is_source, value)
-        number = self._frozen_count[key] = self._frozen_count.get(key, 0) + 1
-        name = f"frozen {number}"
-        anything = terms.function(name, [value.term, value.poison], value.term.sort)
+        if self.is_source:
+            self.approximate(terms.not_(value.poison), "freeze leaves a value of poison open")
+        known = () if self.is_source else self._frozen_before.get(value, ())
+        frozen = self._frozen_before if self.is_source else self._frozen_after
+        made = frozen.setdefault(value, [])
+        if len(made) < len(known):
+            anything = known[len(made)]
+        else:  # no function of the value: those of two equal values may differ
+            self._frozen_count += 1
+            anything = terms.var(f"frozen {self._frozen_count}", value.term.sort)
+        made.append(anything)
         return ScalarTerm(terms.ite(value.poison, anything, value.term), terms.false)
+
+    def settle_frozen(self) -> None:
+        """Let the source choose where the target has no such ``freeze``.
+
+        It is what the target made of the value, or what the value would be if it was no poison.
+        """
+        for value, made in self._frozen_before.items():
+            others = self._frozen_after.get(value, [])
+            for each in made[len(others) :]:
+                self.define(self.terms.eq(each, (others or [value.term])[0]))
 
     # --- decisions ---
 

@@ -25,6 +25,8 @@ _TOLERANCES = {"f64": 1e-9, "f32": 1e-4, "f16": 2e-2, "bf16": 1e-1}
 _LOOSEST = 0.5
 # Of a returned view whose memory was freed, or that lies in none.
 NO_MEMORY = " may be accessed before, and not after"
+# Of a failed assertion: by the documentation a runtime may show it, or not.
+OTHER_TEXT = "the text of a failed assertion"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,8 @@ def _events(
     for at, (left, right) in enumerate(zip(source, target, strict=False)):
         if left.kind != right.kind or len(left.operands) != len(right.operands):
             return f"event {at}: {left.kind} became {right.kind}"
+        if left.text != right.text:
+            return f"{OTHER_TEXT}: {left.text!r} before, {right.text!r} after"
         for one, other in zip(left.operands, right.operands, strict=True):
             found = check.values(one, other, left.type)
             if found:

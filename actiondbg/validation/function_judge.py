@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from actiondbg.support.counts import counted
-from actiondbg.validation.agreement import NO_MEMORY, FunctionRun, disagreement
+from actiondbg.validation.agreement import NO_MEMORY, OTHER_TEXT, FunctionRun, disagreement
 from actiondbg.validation.concrete import Concrete
 from actiondbg.validation.domain import (
     NotInterpreted,
@@ -344,6 +344,9 @@ class FunctionJudge:
         """Whether a difference decides nothing; note why."""
         if input.is_aliased and not self._limits.aliased:
             self._alias = "; not the same where memref arguments overlap (--aliased)"
+            return True
+        if where.startswith(OTHER_TEXT):
+            self._open = f"nothing differs but {where}"
             return True
         if before.has_frozen:
             self._open = f"freeze leaves a value of poison open ({where})"

@@ -126,6 +126,7 @@ class VisibleEvent:
     kind: str  # such as ``vector.print``, with what tells one kind from another
     operands: tuple[RuntimeValue, ...]
     type: Type | None = None  # as which the operands are shown; None for their bits
+    text: str = ""  # of a failed assertion, which a runtime may show
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,10 +85,11 @@ def _unreachable(_: Machine, operation: Operation) -> Results:
 
 
 @handles("cf.assert")
-def _assert(machine: Machine, _: Operation, condition: Scalar) -> Results:
+def _assert(machine: Machine, operation: Operation, condition: Scalar) -> Results:
     if machine.domain.decide(condition):
         return []
-    machine.happens(VisibleEvent("abort", ()))
+    text = str(operation.attributes.get("msg"))
+    machine.happens(VisibleEvent("abort", (), text=text))
     raise Aborted
 
 

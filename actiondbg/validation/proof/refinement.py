@@ -13,7 +13,7 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from actiondbg.validation.agreement import FunctionRun, places_of
+from actiondbg.validation.agreement import OTHER_TEXT, FunctionRun, places_of
 from actiondbg.validation.domain import NotInterpreted, OutOfBudget, UndefinedBehaviour
 from actiondbg.validation.floats import from_bits
 from actiondbg.validation.inputs import Argument, Array, Input, Number, View, element, materialize
@@ -431,6 +431,8 @@ class _Comparison:
             yield self._certain("the order or the number of events")
             return
         for at, (left, right) in enumerate(zip(before, after, strict=True)):
+            if left.text != right.text:
+                raise NotInterpreted(f"proof with {OTHER_TEXT}")
             for one, other in zip(left.operands, right.operands, strict=True):
                 yield from self._values(f"event {at}, {left.kind}", one, other)
 

@@ -244,3 +244,27 @@ func.func @f() -> tensor<2xcomplex<f32>> {
         "different",
         "result 0[0]: (1.0, 1.0) before, (2.0, 2.0) after",
     )
+
+
+_ASSERTION = """
+func.func @f(%c: i1, %d: i1) {{
+  cf.assert {first}
+  cf.assert {second}
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        _ASSERTION.format(first='%c, "c"', second='%d, "other"'),
+        _ASSERTION.format(first='%d, "d"', second='%c, "c"'),
+    ],
+    ids=["another text", "another order"],
+)
+def test_what_a_failed_assertion_says_is_open(after: str) -> None:
+    before = _ASSERTION.format(first='%c, "c"', second='%d, "d"')
+    (found,) = ModuleJudge(JudgementLimits(seconds=10)).judge(Query(before, after))
+    assert found.verdict == "unknown"
+    assert "nothing differs but the text of a failed assertion" in found.detail

@@ -68,7 +68,8 @@ from actiondbg.validation.program import (
 )
 from actiondbg.validation.proof.exploration import ProofLimits
 from actiondbg.validation.proof.refinement import ProofResult, Proved, Refuted, prove
-from actiondbg.validation.strictness import PARALLEL_LOOPS, strictness, unchecked
+from actiondbg.validation.reservations import reservation
+from actiondbg.validation.strictness import PARALLEL_LOOPS, strictness
 from actiondbg.validation.types import INDEX, INDEX_WIDTH, ShapedType
 
 # Small pieces first; the depth is that of operations before the values that both versions have.
@@ -132,6 +133,9 @@ class FunctionJudge:
     _inputs: int = 0
     _alias: str = ""
     _undefined: str = ""  # why the last input has no defined behaviour before
+    _is_run: bool = False  # real runs decided
+    # What a changed value may be after the action, which real runs do not show: poison.
+    _hidden: str = ""
     _open: str = ""  # why the last difference may be allowed: the results before are open
 
     def __post_init__(self) -> None:
@@ -145,10 +149,11 @@ class FunctionJudge:
         if found.verdict != "equivalent":
             return found
         before, after, symbol = self._pair.before, self._pair.after, self._pair.symbol
-        reservation = unchecked(before, after, symbol, is_proved=found.evidence == "proof")
-        if not reservation:
+        is_proved = found.evidence == "proof"
+        but = reservation(before, after, symbol, is_proved=is_proved, is_run=self._is_run)
+        if not but:
             return found
-        return self._judgement("unknown", found.evidence, f"{found.detail}, {reservation}")
+        return self._judgement("unknown", found.evidence, f"{found.detail}, {but}")
 
     def _judged(self) -> FunctionJudgement:
         if self._pair.is_bufferized:
@@ -447,10 +452,12 @@ class FunctionJudge:
             smaller = scaled(piece)
         except NotScaled:
             smaller = None
+        judge = FunctionJudge(smaller or piece, limits)
         try:
-            agreement = FunctionJudge(smaller or piece, limits).agreement()
+            agreement = judge.agreement()
         except OutOfBudget:
             return None
+        self._hidden = self._hidden or judge._hidden
         return agreement and "execution" if smaller else agreement
 
     def agreement(self) -> EvidenceKind | None:
@@ -460,7 +467,9 @@ class FunctionJudge:
             OutOfBudget: it is too large.
         """
         try:
-            if self._first_difference() is not None:
+            found = self._first_difference()
+            if found is not None:
+                self._hidden = found.where.removeprefix("result 0") if found.is_undefined else ""
                 return None
         except (_Doubt, NotInterpreted):
             return None
@@ -638,10 +647,12 @@ class FunctionJudge:
             tests = self._tests(found.tests, found.before, found.after)
             counterexample = Counterexample(found.input, found.where, "by real runs", tests)
             return self._judgement("different", "execution", found.where, counterexample)
-        self._inputs = len(found.inputs)
-        return self._judgement(
-            "equivalent", "execution", f"the same in real runs on {counted(self._inputs, 'input')}"
-        )
+        self._inputs, self._is_run = len(found.inputs), True
+        detail = f"the same in real runs on {counted(self._inputs, 'input')}"
+        if self._hidden:
+            detail = f"{detail}, which do not show a changed value{self._hidden}"
+            return self._judgement("unknown", "execution", detail)
+        return self._judgement("equivalent", "execution", detail)
 
 
 def _has_elided(module: Module, symbol: str) -> bool:

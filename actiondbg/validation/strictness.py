@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -20,10 +19,8 @@ from actiondbg.validation.program import (
 )
 from actiondbg.validation.scalar_operations import BY_NAME
 from actiondbg.validation.types import (
-    INDEX,
     ComplexType,
     FloatType,
-    IntegerType,
     OpaqueType,
     ShapedType,
     Type,
@@ -52,7 +49,6 @@ _ORDERLESS = frozenset(
     }
 )
 _MOVING = frozenset({"linalg.pack", "linalg.unpack", "linalg.yield", "linalg.index"})
-_MAKING = frozenset({"memref.alloc", "memref.alloca", "memref.realloc", "llvm.alloca"})
 PARALLEL_LOOPS = frozenset({"scf.parallel", "scf.forall", "affine.parallel"})
 # Numbers of kinds of arith.
 _ASSIGN = 3
@@ -99,74 +95,6 @@ def _strictness(function: Function) -> Strictness:
         zeros = zeros and not is_open and not _has_open_zeros(operation)
         sharing = sharing and operation.name != "bufferization.clone"
     return Strictness(bits, zeros, sharing)
-
-
-def unchecked(before: Module, after: Module, symbol: str, *, is_proved: bool) -> str:
-    """Return what a function relies on, or allows, since an action only, in words; "" if nothing.
-
-    The interpreter knows no addresses. Runs show one of the results that flags of fast math allow;
-    a proof knows of the others.
-    """
-    source, target = (list(called(module, symbol)) for module in (before, after))
-    needed = max(map(_unmet_alignment, target), default=0)
-    if needed > max(map(_unmet_alignment, source), default=0):
-        return f"if memory is aligned to {needed} bytes as the action says"
-    if is_proved:
-        return ""
-    allowed, flags = (
-        frozenset[str]().union(
-            *(fast_math(inner.attributes) for each in one for inner in walk(each.operation))
-        )
-        for one in (source, target)
-    )
-    flags -= allowed | {"nnan", "ninf"}  # which runs know: poison
-    return f"but the action allows other results ({', '.join(sorted(flags))})" if flags else ""
-
-
-def _unmet_alignment(function: Function) -> int:
-    """Return the largest alignment that a function relies on, and does not see made; 0 if none.
-
-    Elements are aligned to their own size, unless their memory is made with less.
-    """
-    operations = list(walk(function.operation))
-    made = {
-        result: _number(each.attributes.get("alignment"))
-        for each in operations
-        if each.name in _MAKING
-        for result in each.results
-    }
-    arguments = function.operation.attributes.get("arg_attrs", ())
-    found: list[int] = []
-    if isinstance(arguments, tuple):
-        maps = [each for each in arguments if isinstance(each, Mapping)]
-        found += [_number(each.get("llvm.align")) for each in maps]
-    for operation in operations:
-        if operation.name in _MAKING:
-            continue
-        alignment = _number(operation.attributes.get("alignment"))
-        known = [made[value] for value in operation.operands if value in made]
-        if alignment > next(filter(None, known), _element_bytes(operation)):
-            found.append(alignment)
-    return max(found, default=0)
-
-
-def _number(attribute: Attribute | None) -> int:
-    return attribute if isinstance(attribute, int) else 0
-
-
-def _element_bytes(operation: Operation) -> int:
-    """Return the size of the elements that an operation loads or stores."""
-    types = [value.type for value in (*operation.operands, *operation.results)]
-    kinds = [
-        each.element if isinstance(each, ShapedType) else each for each in types if each != INDEX
-    ]
-    return max(map(_bits, kinds), default=0) // 8
-
-
-def _bits(type: Type) -> int:
-    if isinstance(type, FloatType):
-        return int(re.sub(r"^\D+(\d+).*", r"\1", type.name))
-    return type.width if isinstance(type, IntegerType) else 0
 
 
 def has_open_results(operation: Operation) -> bool:

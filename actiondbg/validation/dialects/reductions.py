@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from actiondbg.validation.dialects.elements import applied
 from actiondbg.validation.dialects.memory import place, read, write
 from actiondbg.validation.dialects.races import atomic
-from actiondbg.validation.domain import NotInterpreted, Scalar
+from actiondbg.validation.domain import NotInterpreted, OpenRace, Scalar
 from actiondbg.validation.machine import Machine, MemRef, Results, handles
 from actiondbg.validation.program import Operation
 from actiondbg.validation.types import FloatType, IntegerType, Type
@@ -57,9 +57,11 @@ def _check_unused(machine: Machine, operation: Operation) -> None:
     """Check that nobody needs the result.
 
     It is the value that is in memory by the documentation, and the one that was there when it is
-    lowered.
+    lowered. In a parallel loop it depends on the order of the iterations, too.
     """
     if machine.is_used(operation.results[0]):
+        if machine.parallel:
+            raise OpenRace(f"the result of {operation.name} in a parallel loop")
         raise NotInterpreted(f"the result of {operation.name}")
 
 

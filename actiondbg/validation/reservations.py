@@ -1,0 +1,192 @@
+"""What an action relies on, allows or changes, and neither runs nor proofs see."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from actiondbg.validation.domain import fast_math, is_set, overflow_flags
+from actiondbg.validation.program import (
+    Attribute,
+    Function,
+    Module,
+    Operation,
+    called,
+    references,
+    walk,
+)
+from actiondbg.validation.types import INDEX, FloatType, IntegerType, ShapedType, Type
+
+_MAKING = frozenset({"memref.alloc", "memref.alloca", "memref.realloc", "llvm.alloca"})
+# Their order says what other threads may see.
+_ACCESS = re.compile(r"load|store|copy|transfer|gather|scatter|\.mem|call")
+_ATOMIC = re.compile(r"llvm\.(?:fence|atomicrmw|cmpxchg)|memref\.(?:generic_)?atomic_rmw")
+# Whose results may be poison by a flag.
+_FLAGS = ("exact", "nneg", "nonNeg", "disjoint", "is_zero_poison", "is_int_min_poison")
+_FREEZE = "llvm.freeze"
+_POISON = re.compile(r"ub\.poison|llvm\.mlir\.(?:poison|undef)")
+_LLVM_GLOBAL = "llvm.mlir.global"
+_POINTER = "llvm.getelementptr"
+
+
+def reservation(
+    before: Module, after: Module, symbol: str, *, is_proved: bool, is_run: bool
+) -> str:
+    """Return what is not seen of a function that seems to be equivalent, in words; "" if nothing.
+
+    Args:
+        before: the module before the action.
+        after: the module after it.
+        symbol: the function.
+        is_proved: whether it is proved. The interpreter knows no addresses, nor threads.
+        is_run: whether nothing but real runs was compared. They know no poison, and no memory but
+            that of memrefs.
+    """
+    source, target = (list(called(module, symbol)) for module in (before, after))
+    needed = max(map(_unmet_alignment, target), default=0)
+    if needed > max(map(_unmet_alignment, source), default=0):
+        return f"if memory is aligned to {needed} bytes as the action says"
+    hidden = _hidden_global(before, after, (*source, *target), is_proved=is_proved)
+    if hidden:
+        return f"but nothing shows the memory of @{hidden}"
+    all_before, all_after = (
+        [inner for each in one for inner in walk(each.operation)] for one in (source, target)
+    )
+    if _shared(all_before) != _shared(all_after):
+        return "but nothing shows what other threads see of atomic and volatile accesses"
+    if is_proved:
+        return ""
+    allowed = {flag for each in all_before for flag in fast_math(each.attributes)}
+    flags = {flag for each in all_after for flag in fast_math(each.attributes)} - allowed
+    flags |= _added(all_before, all_after, lambda each: fast_math(each.attributes))
+    flags -= {"nnan", "ninf"}  # which runs know: poison
+    if flags:
+        return f"but the action allows other results ({', '.join(sorted(flags))})"
+    return _unseen_by_real_runs(all_before, all_after) if is_run else ""
+
+
+def _hidden_global(
+    before: Module, after: Module, functions: Iterable[Function], *, is_proved: bool
+) -> str:
+    """Return the name of a global that a function may change, and that nobody compares; or ""."""
+    for name in sorted({name for each in functions for name in references(each.operation)}):
+        kinds = [
+            "" if each is None or each.attributes.get("constant") else each.name
+            for each in (module.others.get(name) for module in (before, after))
+        ]
+        if _LLVM_GLOBAL in kinds and not (is_proved and kinds[0] == kinds[1]):
+            return name
+    return ""
+
+
+def _shared(operations: Sequence[Operation]) -> list[str]:
+    """Return the accesses of a function that has atomic or volatile ones, in their order."""
+    found = [_access(each) for each in operations]
+    return list(filter(None, found)) if any(each not in ("", "access") for each in found) else []
+
+
+def _access(operation: Operation) -> str:
+    name, attributes = operation.name, operation.attributes
+    if name.startswith("memref.") and _ATOMIC.fullmatch(name):
+        return "atomic"  # one of these may become another one
+    if _ATOMIC.fullmatch(name) or attributes.get("ordering") or attributes.get("volatile_"):
+        kept = {key: value for key, value in attributes.items() if key != "alignment"}
+        return f"{name} {sorted(kept.items(), key=lambda item: item[0])}"
+    return "access" if _ACCESS.search(name) else ""
+
+
+def _added(
+    before: Sequence[Operation],
+    after: Sequence[Operation],
+    flags_of: Callable[[Operation], frozenset[str]],
+) -> set[str]:
+    """Return flags that more operations of a name have, though there are no more of these."""
+    named = [Counter(each.name for each in one) for one in (before, after)]
+    flagged = [
+        Counter((each.name, flag) for each in one for flag in flags_of(each))
+        for one in (before, after)
+    ]
+    return {
+        flag
+        for (name, flag), count in flagged[1].items()
+        if count > flagged[0][name, flag] and named[1][name] <= named[0][name]
+    }
+
+
+def _unseen_by_real_runs(before: Sequence[Operation], after: Sequence[Operation]) -> str:
+    flags = _added(before, after, _poison_flags)
+    if flags:
+        return f"but the action says more of values ({', '.join(sorted(flags))})"
+    frozen = [sum(each.name == _FREEZE for each in one) for one in (before, after)]
+    poison = [sum(map(_is_poison, one)) for one in (before, after)]
+    if frozen[0] != frozen[1] or poison[0] < poison[1]:
+        return "but no run shows what is poison"
+    pointers = [
+        Counter(str(each.attributes) for each in one if each.name == _POINTER)
+        for one in (before, after)
+    ]
+    if pointers[0] and pointers[1] - pointers[0]:
+        return "but no run checks that pointers stay in their memory"
+    return ""
+
+
+def _poison_flags(operation: Operation) -> frozenset[str]:
+    attributes = operation.attributes
+    found = frozenset(name for name in _FLAGS if is_set(attributes, name))
+    return overflow_flags(attributes) | found
+
+
+def _is_poison(operation: Operation) -> bool:
+    """Whether an operation makes a scalar that is poison, or any number; aggregates begin so."""
+    is_scalar = all(isinstance(each.type, IntegerType | FloatType) for each in operation.results)
+    return is_scalar and _POISON.fullmatch(operation.name) is not None
+
+
+# --- alignment ---
+
+
+def _unmet_alignment(function: Function) -> int:
+    """Return the largest alignment that a function relies on, and does not see made; 0 if none.
+
+    Elements are aligned to their own size, unless their memory is made with less.
+    """
+    operations = list(walk(function.operation))
+    made = {
+        result: _number(each.attributes.get("alignment"))
+        for each in operations
+        if each.name in _MAKING
+        for result in each.results
+    }
+    arguments = function.operation.attributes.get("arg_attrs", ())
+    found: list[int] = []
+    if isinstance(arguments, tuple):
+        maps = [each for each in arguments if isinstance(each, Mapping)]
+        found += [_number(each.get("llvm.align")) for each in maps]
+    for operation in operations:
+        if operation.name in _MAKING:
+            continue
+        alignment = _number(operation.attributes.get("alignment"))
+        known = [made[value] for value in operation.operands if value in made]
+        if alignment > next(filter(None, known), _element_bytes(operation)):
+            found.append(alignment)
+    return max(found, default=0)
+
+
+def _number(attribute: Attribute | None) -> int:
+    return attribute if isinstance(attribute, int) else 0
+
+
+def _element_bytes(operation: Operation) -> int:
+    """Return the size of the elements that an operation loads or stores."""
+    types = [value.type for value in (*operation.operands, *operation.results)]
+    kinds = [
+        each.element if isinstance(each, ShapedType) else each for each in types if each != INDEX
+    ]
+    return max(map(_bits, kinds), default=0) // 8
+
+
+def _bits(type: Type) -> int:
+    if isinstance(type, FloatType):
+        return int(re.sub(r"^\D+(\d+).*", r"\1", type.name))
+    return type.width if isinstance(type, IntegerType) else 0

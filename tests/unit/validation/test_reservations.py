@@ -1,0 +1,240 @@
+"""What neither runs nor proofs see: atomic accesses, pointers, flags, memory of llvm."""
+
+from __future__ import annotations
+
+import pytest
+
+from actiondbg.validation.function_judgement import JudgementLimits, Query
+from actiondbg.validation.module_judge import ModuleJudge
+from actiondbg.validation.program import Module
+from actiondbg.validation.program_reader import ProgramReader
+from actiondbg.validation.reservations import reservation
+
+_READER = ProgramReader()
+_THREADS = "but nothing shows what other threads see of atomic and volatile accesses"
+_MEMORY = "but nothing shows the memory of @g"
+
+
+def _function(*lines: str, rest: str = "") -> Module:
+    body = "\n".join(lines)
+    return _READER.read(
+        f"{rest}\nllvm.func @f(%x: i32, %p: !llvm.ptr) -> i32 {{\n"
+        f"%one = llvm.mlir.constant(1 : i32) : i32\n{body}\n}}"
+    )
+
+
+def _reservation(before: Module, after: Module, *, is_proved: bool = False) -> str:
+    return reservation(before, after, "f", is_proved=is_proved, is_run=not is_proved)
+
+
+_STORE = "llvm.store %x, %p : i32, !llvm.ptr"
+_LOAD = "%v = llvm.load %p : !llvm.ptr -> i32"
+_RETURN = "llvm.return %v : i32"
+_ADD = "%v = llvm.atomicrmw add %p, %x seq_cst : !llvm.ptr, i32"
+_RELEASE = "llvm.store %x, %p atomic release {alignment = 4 : i64} : i32, !llvm.ptr"
+_SWAP = (
+    "%s = llvm.cmpxchg %p, %x, %one acq_rel monotonic : !llvm.ptr, i32\n"
+    "%v = llvm.extractvalue %s[0] : !llvm.struct<(i32, i1)>"
+)
+_OTHER_SHARED = {
+    "a weaker order": ((_ADD, _RETURN), (_ADD.replace("seq_cst", "monotonic"), _RETURN)),
+    "another atomic operation": ((_ADD, _RETURN), (_ADD.replace(" add", " sub"), _RETURN)),
+    "a load and a store instead": (
+        (_ADD, _RETURN),
+        (_LOAD, "%w = llvm.add %v, %x : i32\nllvm.store %w, %p : i32, !llvm.ptr", _RETURN),
+    ),
+    "a store that is not atomic": ((_RELEASE, _LOAD, _RETURN), (_STORE, _LOAD, _RETURN)),
+    "a volatile load": ((_LOAD.replace("load", "load volatile"), _RETURN), (_LOAD, _RETURN)),
+    "no fence": ((_STORE, "llvm.fence seq_cst", _LOAD, _RETURN), (_STORE, _LOAD, _RETURN)),
+    "a store before a fence": (
+        (_LOAD, "llvm.fence seq_cst", _STORE, _RETURN),
+        (_LOAD, _STORE, "llvm.fence seq_cst", _LOAD.replace("%v", "%w"), _RETURN),
+    ),
+    "one that may fail": ((_SWAP, _RETURN), (_SWAP.replace("cmpxchg", "cmpxchg weak"), _RETURN)),
+}
+
+
+@pytest.mark.parametrize("name", _OTHER_SHARED)
+@pytest.mark.parametrize("is_proved", [False, True])
+def test_what_other_threads_may_see_is_not_known(name: str, is_proved: bool) -> None:
+    before, after = (_function(*each) for each in _OTHER_SHARED[name])
+    assert _reservation(before, after, is_proved=is_proved) == _THREADS
+
+
+_SAME_SHARED = {
+    "another value that is stored": (
+        (_RELEASE, _LOAD, _RETURN),
+        ("%y = llvm.add %x, %one : i32", _RELEASE.replace("%x", "%y"), _LOAD, _RETURN),
+    ),
+    "another order of what is not shared": (
+        (_STORE, _LOAD, _RETURN),
+        (_LOAD, _STORE, _RETURN),
+    ),
+    "another alignment": (
+        (_ADD, _RETURN),
+        (_ADD.replace("seq_cst", "seq_cst {alignment = 4 : i64}"), _RETURN),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", _SAME_SHARED)
+def test_the_same_accesses_are_no_doubt(name: str) -> None:
+    before, after = (_function(*each) for each in _SAME_SHARED[name])
+    assert _reservation(before, after) == ""
+
+
+_ATOMIC = """
+func.func @f(%m: memref<4xi32>, %x: i32) {{
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0 : i32
+  %y = arith.addi %x, %zero : i32
+  {change}
+  return
+}}
+"""
+_CHANGE = "%r = memref.atomic_rmw addi {value}, %m[%c1] : (i32, memref<4xi32>) -> i32"
+_GENERIC = """
+  %r = memref.generic_atomic_rmw %m[%c1] : memref<4xi32> {
+  ^a(%old: i32):
+    %new = arith.addi %old, %x : i32
+    memref.atomic_yield %new : i32
+  }
+"""
+_APART = """
+  %old = memref.load %m[%c1] : memref<4xi32>
+  %new = arith.addi %old, %x : i32
+  memref.store %new, %m[%c1] : memref<4xi32>
+"""
+
+
+@pytest.mark.parametrize(
+    ("change", "verdict"),
+    [
+        (_CHANGE.format(value="%y"), "equivalent"),
+        (_GENERIC, "equivalent"),
+        (_APART, "unknown"),
+    ],
+    ids=["same", "generic", "apart"],
+)
+def test_an_atomic_change_of_a_memref(change: str, verdict: str) -> None:
+    before, after = (_ATOMIC.format(change=each) for each in (_CHANGE.format(value="%x"), change))
+    (found,) = ModuleJudge(JudgementLimits(seconds=5, inputs=8)).judge(Query(before, after))
+    assert found.verdict == verdict
+    assert found.detail.endswith(_THREADS) == (verdict == "unknown")
+
+
+_LOOP = """
+func.func @f(%m: memref<4xi32>, %o: memref<4xi32>, %x: i32) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  scf.parallel (%i) = (%c0) to (%c3) step (%c1) {{
+    {place}
+    %r = memref.atomic_rmw addi %x, %m[%c1] : (i32, memref<4xi32>) -> i32
+    memref.store %r, %o[%j] : memref<4xi32>
+  }}
+  return
+}}
+"""
+
+
+def test_a_result_that_depends_on_the_order_of_iterations_is_not_run() -> None:
+    places = ("%j = arith.addi %i, %c0 : index", "%j = arith.subi %c2, %i : index")
+    before, after = (_LOOP.format(place=each) for each in places)
+    (found,) = ModuleJudge(JudgementLimits(seconds=5)).judge(Query(before, after))
+    assert found.verdict == "unknown"
+    assert found.detail == "the result of memref.atomic_rmw in a parallel loop"
+
+
+_FLAGGED = {
+    "nsw": ("%v = llvm.add %x, %x : i32", "%v = llvm.add %x, %x overflow<nsw> : i32"),
+    "exact": ("%v = llvm.udiv %x, %one : i32", "%v = llvm.udiv exact %x, %one : i32"),
+    "disjoint": ("%v = llvm.or %x, %one : i32", "%v = llvm.or disjoint %x, %one : i32"),
+}
+
+
+@pytest.mark.parametrize("flag", _FLAGGED)
+def test_a_flag_that_only_the_action_says_is_not_run(flag: str) -> None:
+    before, after = (_function(each, _RETURN) for each in _FLAGGED[flag])
+    assert _reservation(before, after) == f"but the action says more of values ({flag})"
+    assert _reservation(after, before) == ""
+    assert _reservation(before, after, is_proved=True) == ""
+
+
+_FAST = "%v = llvm.fadd %a, %a {fastmathFlags = #llvm.fastmath<reassoc>} : f32"
+_FLOATS = "%a = llvm.sitofp %x : i32 to f32\n%b = llvm.fadd %a, %a : f32"
+_WHOLE = "%w = llvm.fptosi %v : f32 to i32\nllvm.return %w : i32"
+
+
+def test_a_flag_of_fast_math_on_one_more_operation_is_not_run() -> None:
+    before = _function(_FLOATS, _FAST, _WHOLE)
+    after = _function(_FLOATS.replace("%a, %a : f32", _FAST.partition("fadd ")[2]), _FAST, _WHOLE)
+    assert _reservation(before, after) == "but the action allows other results (reassoc)"
+    assert _reservation(after, before) == ""
+
+
+_UNDEFINED = "%v = llvm.mlir.undef : i32"
+_MAYBE = "%s = llvm.add %x, %x overflow<nsw> : i32\n%v = llvm.freeze %s : i32"
+_POISON = {
+    "one more freeze": ((_MAYBE,), (_MAYBE, "%w = llvm.freeze %s : i32")),
+    "one freeze less": ((_MAYBE,), ("%v = llvm.add %x, %x overflow<nsw> : i32",)),
+    "a value of no meaning": (("%v = llvm.add %x, %x : i32",), (_UNDEFINED,)),
+}
+
+
+@pytest.mark.parametrize("name", _POISON)
+def test_poison_is_not_run(name: str) -> None:
+    before, after = (_function(*each, _RETURN) for each in _POISON[name])
+    assert _reservation(before, after) == "but no run shows what is poison"
+    assert _reservation(before, before) == ""
+
+
+_PLACE = "%q = llvm.getelementptr %p[{at}] : (!llvm.ptr) -> !llvm.ptr, i32"
+
+
+def test_another_place_is_not_run() -> None:
+    near, far = (_PLACE.format(at=at) for at in (1, 9))
+    load = _LOAD.replace("%p", "%q")
+    before, after = (_function(each, load, _RETURN) for each in (near, far))
+    assert _reservation(before, after) == "but no run checks that pointers stay in their memory"
+    # A lowering makes the first ones.
+    assert _reservation(_function(_LOAD, _RETURN), before) == ""
+
+
+_GLOBAL = "llvm.mlir.global internal {kind}@g(0 : i32) : i32"
+_ADDRESS = "%g = llvm.mlir.addressof @g : !llvm.ptr"
+
+
+def test_the_memory_of_a_global_of_llvm_is_not_compared() -> None:
+    written = (_ADDRESS, _STORE.replace("%p", "%g"), "llvm.return %x : i32")
+    mutable, constant = (_GLOBAL.format(kind=kind) for kind in ("", "constant "))
+    before = _function(*written, rest=mutable)
+    after = _function("llvm.return %x : i32", rest=mutable)
+    assert _reservation(before, after) == _MEMORY
+    assert _reservation(before, before, is_proved=True) == ""
+    read = (_ADDRESS, _LOAD.replace("%p", "%g"), _RETURN)
+    assert _reservation(*(_function(*read, rest=constant),) * 2) == ""
+
+
+_MEMREF = """
+memref.global "private" @g : memref<1xi32> = dense<0>
+func.func @f(%x: i32) -> i32 {
+  %c0 = arith.constant 0 : index
+  %g = memref.get_global @g : memref<1xi32>
+  memref.store %x, %g[%c0] : memref<1xi32>
+  return %x : i32
+}
+"""
+_LOWERED = """
+llvm.mlir.global private @g(dense<0> : tensor<1xi32>) : !llvm.array<1 x i32>
+llvm.func @f(%x: i32) -> i32 {
+  llvm.return %x : i32
+}
+"""
+
+
+def test_a_global_that_became_one_of_llvm_is_not_compared() -> None:
+    (found,) = ModuleJudge(JudgementLimits(seconds=5)).judge(Query(_MEMREF, _LOWERED))
+    assert found.verdict == "unknown"
+    assert _MEMORY in found.detail

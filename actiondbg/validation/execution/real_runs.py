@@ -384,9 +384,10 @@ class _Comparison:
         self._elements = max((_elements(each) for each in types), default=1)
 
     def judge(self, inputs: list[Input]) -> Same | Differs | NotRun:
-        inputs, why = self._defined(inputs)
+        inputs, failure = self._defined(self._before, inputs)
         if not inputs:
-            return NotRun(why or "there are no inputs")
+            why = f"the function as it was before {failure}" if failure else "there are no inputs"
+            return NotRun(why)
         befores = self._twice(self._before, inputs)
         good = [not one.failure and not two.failure for one, two in befores]
         if not any(good):
@@ -401,6 +402,9 @@ class _Comparison:
                 where = self._difference(two, after, self._scale(input))
                 if where:
                     return self._found(input, two[0], after, where)
+        failure = self._defined(self._after, inputs)[1] if self._is_checked else ""
+        if failure:
+            return NotRun(f"the function as it is after {failure}")
         return Same(tuple(inputs))
 
     def judge_by_constants(self, inputs: Sequence[Input]) -> Differs | NotRun | None:
@@ -415,17 +419,16 @@ class _Comparison:
 
     # --- runs ---
 
-    def _defined(self, inputs: list[Input]) -> tuple[list[Input], str]:
-        """Return the inputs with which the function leaves no memory, and why others do."""
-        test = make_test(self._before, self._symbol, inputs)
+    def _defined(self, text: str, inputs: list[Input]) -> tuple[list[Input], str]:
+        """Return the inputs with which the function leaves no memory, and how it does with one."""
+        test = make_test(text, self._symbol, inputs)
         try:
             runs = self._runner.run(test, CHECKED)
         except NotLowered:
             self._is_checked = False
             return inputs, ""
         kept = [each for each, run in zip(inputs, runs, strict=True) if not run.failure]
-        failures = [run.failure for run in runs if run.failure]
-        return kept, f"the function as it was before {failures[0]}" if failures else ""
+        return kept, next((run.failure for run in runs if run.failure), "")
 
     def _twice(
         self, text: str, inputs: list[Input], lowering: Lowering = PLAIN

@@ -20,8 +20,10 @@ from actiondbg.validation.execution.real_runs import (
     judge_by_running,
 )
 from actiondbg.validation.execution.runner import Runner
+from actiondbg.validation.function_judgement import JudgementLimits, Query
 from actiondbg.validation.inputs import Array, Input, View
 from actiondbg.validation.machine import Buffer, Elements, FunctionOutcome, RuntimeValue
+from actiondbg.validation.module_judge import ModuleJudge
 from actiondbg.validation.strictness import Strictness
 from actiondbg.validation.types import INDEX, FloatType, IntegerType, ShapedType, Type
 from tests.paths import ROOT
@@ -281,6 +283,54 @@ def test_inputs_that_leave_memory_do_not_count(runner: Runner) -> None:
     outside = Input((View(0, 0, (4,), (1,)), 1000), ((1, 2, 3, 4),))
     found = judge_by_running(runner, text.format(more=""), text.format(more=wrong), "f", [outside])
     assert found == NotRun("the function as it was before died of SIGABRT")
+
+
+def test_a_store_outside_that_nobody_sees_is_no_verdict(runner: Runner) -> None:
+    """The row behind is written later, and the memory behind the last one belongs to nobody."""
+
+    def filled(columns: int) -> str:
+        return f"""
+          func.func @f(%a: memref<4x4xi32>, %x: i32) {{
+            %c0 = arith.constant 0 : index
+            %c1 = arith.constant 1 : index
+            %rows = arith.constant 4 : index
+            %columns = arith.constant {columns} : index
+            scf.for %i = %c0 to %rows step %c1 {{
+              scf.for %j = %c0 to %columns step %c1 {{
+                memref.store %x, %a[%i, %j] : memref<4x4xi32>
+              }}
+            }}
+            return
+          }}"""
+
+    given = Input((View(0, 0, (4, 4), (4, 1)), 7), ((1,) * 16,))
+    assert isinstance(judge_by_running(runner, filled(4), filled(4), "f", [given]), Same)
+    found = judge_by_running(runner, filled(4), filled(5), "f", [given])
+    assert found == NotRun("the function as it is after died of SIGABRT")
+
+
+MASKED_SHIFT = """
+llvm.func @f(%x: i32, %y: i32) -> i32 {{
+  %one = llvm.mlir.constant(1 : i32) : i32
+  %mask = llvm.mlir.constant(31 : i32) : i32
+  %p = llvm.alloca %one x i32 : (i32) -> !llvm.ptr
+  llvm.store %x, %p : i32, !llvm.ptr
+  %v = llvm.load %p : !llvm.ptr -> i32
+  %low = llvm.and %y, %mask : i32
+  %r = llvm.shl %v, {amount} : i32
+  llvm.return %r : i32
+}}
+"""
+
+
+def test_poison_that_runs_do_not_show_is_seen_in_a_piece(mlir_opt: str, tmp_path: Path) -> None:
+    """Processors take an amount by its lowest bits."""
+    before, after = (MASKED_SHIFT.format(amount=each) for each in ("%low", "%y"))
+    judge = ModuleJudge(JudgementLimits(tool=mlir_opt, scratch=str(tmp_path)))
+    (found,) = judge.judge(Query(before, after))
+    assert found.verdict == "unknown"
+    assert "which do not show a changed value" in found.detail
+    assert found.detail.endswith("poison after")
 
 
 def shifted(more: int) -> str:

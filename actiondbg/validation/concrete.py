@@ -460,6 +460,13 @@ def _inverse_tanh(value: float) -> float:
     return math.copysign(math.inf, value) if abs(value) == 1 else math.atanh(value)
 
 
+def _hyperbolic_sine(value: float) -> float:
+    try:
+        return math.sinh(value)
+    except OverflowError:
+        return math.copysign(math.inf, value)
+
+
 def _whole(function: Callable[[float], float]) -> NumberFunction:
     """A function that rounds to a whole number, and keeps the sign of zero."""
 
@@ -510,7 +517,7 @@ def _is_normal(context: OperationOnNumbers, value: float) -> int:
 
 
 _OF_PYTHON = (
-    *("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "tanh", "asinh", "acosh", "atan2"),
+    *("sin", "cos", "tan", "asin", "acos", "atan", "tanh", "asinh", "acosh", "atan2"),
     *("erf", "erfc"),
 )
 FLOATS: dict[str, NumberFunction] = {
@@ -553,6 +560,7 @@ FLOATS: dict[str, NumberFunction] = {
     "fpowi": _integer_power,
     **{name: _guarded(getattr(math, name)) for name in _OF_PYTHON},
     "atanh": _guarded(_inverse_tanh),
+    "sinh": plain(_hyperbolic_sine),
     "cosh": _guarded(math.cosh, overflow=math.inf),
     "isnan": plain(math.isnan),
     "isinf": plain(math.isinf),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -60,8 +61,8 @@ _ORDERLESS_KINDS = _OPEN_ZERO_KINDS | {4, 8}  # maximumf, minimumf
 class Strictness:
     """How exactly results must agree."""
 
-    # All bits, except in NaNs; False if the order of operations is open, or a function is
-    # approximated.
+    # All bits, except in NaNs; False if the order of operations is open, or the program after the
+    # action has other approximated operations than the one before.
     bits: bool = True
     zeros: bool = True  # the signs of zeros, too
     # Which memory returned views share with arguments and globals, too; False if there are clones,
@@ -75,12 +76,24 @@ def strictness(before: Module, after: Module, symbol: str) -> Strictness:
     What is open for floats, the program before leaves open: a pass may not make open what was not.
     Clones of either program share.
     """
-    sources = [_strictness(each) for each in called(before, symbol)]
-    targets = [_strictness(each) for each in called(after, symbol)]
+    functions = [list(called(module, symbol)) for module in (before, after)]
+    sources, targets = ([_strictness(each) for each in some] for some in functions)
+    approximated = [sum(map(_approximated, some), Counter[str]()) for some in functions]
+    # The same ones of the same values have the same results, whatever these are.
+    is_same = not approximated[0] or approximated[0] == approximated[1]
     return Strictness(
-        all(one.bits for one in sources),
-        all(one.zeros for one in sources),
+        all(one.bits for one in sources) and is_same,
+        all(one.zeros for one in sources) and is_same,
         all(one.sharing for one in (*sources, *targets)),
+    )
+
+
+@lru_cache(256)
+def _approximated(function: Function) -> Counter[str]:
+    """Return the approximated operations of a function, with the types of their operands."""
+    found = filter(is_approximated, walk(function.operation))
+    return Counter(
+        " ".join((each.name, *(str(one.type) for one in each.operands))) for each in found
     )
 
 
@@ -90,26 +103,32 @@ def _strictness(function: Function) -> Strictness:
     operations = list(walk(function.operation))
     is_parallel = any(each.name in PARALLEL_LOOPS for each in operations)
     for operation in operations:
-        is_open = has_open_results(operation) or (is_parallel and _is_open_atomic(operation))
+        is_open = has_open_order(operation) or (is_parallel and _is_open_atomic(operation))
         bits = bits and not is_open
         zeros = zeros and not is_open and not _has_open_zeros(operation)
         sharing = sharing and operation.name != "bufferization.clone"
     return Strictness(bits, zeros, sharing)
 
 
-def has_open_results(operation: Operation) -> bool:
-    """Whether the order of an operation's sums is open, or it is approximated."""
-    if fast_math(operation.attributes):
+def is_approximated(operation: Operation) -> bool:
+    """Whether several results of an operation are near enough."""
+    if not _has_floats(operation):
+        return False
+    if operation.name in BY_NAME:
+        return not BY_NAME[operation.name].is_exact
+    is_function = operation.name.startswith(("complex.", "math."))
+    return is_function and operation.name not in _EXACT_COMPLEX
+
+
+def has_open_order(operation: Operation) -> bool:
+    """Whether the order of an operation's sums is open, or its flags allow several results."""
+    if fast_math(operation.attributes) - {"nnan", "ninf"}:
         return True
     name = operation.name
     if name == "scf.reduce":
         return not _is_orderless(operation)
     if not _has_floats(operation):
         return False
-    if name in BY_NAME:
-        return not BY_NAME[name].is_exact
-    if name.startswith(("complex.", "math.")):
-        return name not in _EXACT_COMPLEX
     if name.startswith("linalg."):
         return _is_open_linalg(operation)
     if name.startswith("llvm."):

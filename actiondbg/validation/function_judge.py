@@ -150,7 +150,14 @@ class FunctionJudge:
             return found
         before, after, symbol = self._pair.before, self._pair.after, self._pair.symbol
         is_proved = found.evidence == "proof"
-        but = reservation(before, after, symbol, is_proved=is_proved, is_run=self._is_run)
+        but = reservation(
+            before,
+            after,
+            symbol,
+            is_proved=is_proved,
+            is_run=self._is_run,
+            has_specials=self._strictness.bits,
+        )
         if not but:
             return found
         return self._judgement("unknown", found.evidence, f"{found.detail}, {but}")

@@ -31,7 +31,13 @@ _POINTER = "llvm.getelementptr"
 
 
 def reservation(
-    before: Module, after: Module, symbol: str, *, is_proved: bool, is_run: bool
+    before: Module,
+    after: Module,
+    symbol: str,
+    *,
+    is_proved: bool,
+    is_run: bool,
+    has_specials: bool = True,
 ) -> str:
     """Return what is not seen of a function that seems to be equivalent, in words; "" if nothing.
 
@@ -42,6 +48,7 @@ def reservation(
         is_proved: whether it is proved. The interpreter knows no addresses, nor threads.
         is_run: whether nothing but real runs was compared. They know no poison, and no memory but
             that of memrefs.
+        has_specials: whether inputs had NaNs and infinities.
     """
     source, target = (list(called(module, symbol)) for module in (before, after))
     needed = max(map(_unmet_alignment, target), default=0)
@@ -60,7 +67,8 @@ def reservation(
     allowed = {flag for each in all_before for flag in fast_math(each.attributes)}
     flags = {flag for each in all_after for flag in fast_math(each.attributes)} - allowed
     flags |= _added(all_before, all_after, lambda each: fast_math(each.attributes))
-    flags -= {"nnan", "ninf"}  # which runs know: poison
+    if has_specials and not is_run:  # the interpreter knows poison
+        flags -= {"nnan", "ninf"}
     if flags:
         return f"but the action allows other results ({', '.join(sorted(flags))})"
     return _unseen_by_real_runs(all_before, all_after) if is_run else ""

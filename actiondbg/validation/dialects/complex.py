@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from math import prod
 
 from actiondbg.validation.dialects.elements import applied, chosen, scalar_element
-from actiondbg.validation.domain import NotInterpreted, Scalar, UndefinedBehaviour
+from actiondbg.validation.domain import NotInterpreted, Scalar, UndefinedBehaviour, fast_math
 from actiondbg.validation.machine import Elements, Machine, Results, RuntimeValue, handles
 from actiondbg.validation.program import Attribute, Operation
 from actiondbg.validation.types import BOOL, ComplexType, FloatType
@@ -27,6 +27,10 @@ class _Parts:
     def of(self, name: str, *operands: Scalar) -> Scalar:
         """Apply an operation of arith."""
         return applied(self._machine, f"arith.{name}", operands, self._type, attributes=self._flags)
+
+    def kept(self, value: Scalar) -> Scalar:
+        """Return a part as it is, where no flag excludes it."""
+        return self.of("negf", self.of("negf", value)) if fast_math(self._flags) else value
 
     def compared(self, predicate: str, left: Scalar, right: Scalar) -> Scalar:
         """Compare two parts."""
@@ -80,19 +84,19 @@ def _mul(parts: _Parts, left: _Pair, right: _Pair) -> RuntimeValue:
 
 
 def _conj(parts: _Parts, value: _Pair) -> RuntimeValue:
-    return (value[0], parts.of("negf", value[1]))
+    return (parts.kept(value[0]), parts.of("negf", value[1]))
 
 
 def _create(_: _Parts, real: Scalar, imaginary: Scalar) -> RuntimeValue:
     return (real, imaginary)
 
 
-def _re(_: _Parts, value: _Pair) -> RuntimeValue:
-    return value[0]
+def _re(parts: _Parts, value: _Pair) -> RuntimeValue:
+    return parts.kept(value[0])
 
 
-def _im(_: _Parts, value: _Pair) -> RuntimeValue:
-    return value[1]
+def _im(parts: _Parts, value: _Pair) -> RuntimeValue:
+    return parts.kept(value[1])
 
 
 _MEANINGS: dict[str, Callable[..., RuntimeValue]] = {

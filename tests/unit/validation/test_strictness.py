@@ -279,3 +279,45 @@ func.func @f(%x: f32, %y: f32) -> f32 {{
     assert _verdict(before, after) == "unknown"
     assert _verdict(after, before) == "equivalent"
     assert _verdict(after, after.replace("%x, %y", "%y, %x")) == "equivalent"
+
+
+_FLAGGED = """
+func.func @f(%x: f32, %y: f32, %v: vector<4xf32>) -> f32 {{
+  %z = complex.create %x, %y : complex<f32>
+  %r = {operation}
+  return %r : f32
+}}
+"""
+
+
+@pytest.mark.parametrize("flag", ["nnan", "ninf"])
+@pytest.mark.parametrize(
+    ("operation", "verdict"),
+    [
+        ("complex.re %z {} : complex<f32>", "different"),
+        ("complex.im %z {} : complex<f32>", "different"),
+        # The order is open: inputs are small whole numbers.
+        ("vector.reduction <add>, %v {} : vector<4xf32> into f32", "unknown"),
+    ],
+)
+def test_a_flag_that_excludes_numbers(operation: str, verdict: str, flag: str) -> None:
+    before, after = (
+        _FLAGGED.format(operation=operation.format(flags)) for flags in ("", f"fastmath<{flag}>")
+    )
+    assert _verdict(before, after) == verdict
+    assert _verdict(after, before) == "equivalent"
+
+
+@pytest.mark.parametrize("flag", ["nnan", "ninf"])
+def test_a_conjugate_excludes_numbers_of_both_parts(flag: str) -> None:
+    text = """
+func.func @f(%x: f32, %y: f32) -> f32 {{
+  %z = complex.create %x, %y : complex<f32>
+  %c = complex.conj %z {} : complex<f32>
+  %r = complex.re %c : complex<f32>
+  return %r : f32
+}}
+"""
+    before, after = text.format(""), text.format(f"fastmath<{flag}>")
+    assert _verdict(before, after) == "different"
+    assert _verdict(after, before) == "equivalent"

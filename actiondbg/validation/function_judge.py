@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from math import prod
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from actiondbg.support.counts import counted
 from actiondbg.validation.agreement import NO_MEMORY, OTHER_TEXT, FunctionRun, disagreement
@@ -48,6 +48,7 @@ from actiondbg.validation.inputs import (
     choose_inputs,
     materialize,
     numbers_in,
+    sizes_in,
 )
 from actiondbg.validation.interpreter import run_function
 from actiondbg.validation.pieces import NotScaled, Uncut, cuts, scaled
@@ -134,8 +135,9 @@ class FunctionJudge:
     _alias: str = ""
     _undefined: str = ""  # why the last input has no defined behaviour before
     _is_run: bool = False  # real runs decided
-    # What a changed value may be after the action, which real runs do not show: poison.
-    _hidden: str = ""
+    _endless: Input | None = None  # on which the run after takes too long, and the one before not
+    # How a changed value may differ that was judged alone.
+    _differing: _Difference | None = None
     _open: str = ""  # why the last difference may be allowed: the results before are open
 
     def __post_init__(self) -> None:
@@ -290,8 +292,12 @@ class FunctionJudge:
         if self._elements * _STEPS_FOR_ELEMENT > self._limits.steps:
             raise OutOfBudget(f"the arguments have {self._elements:,} elements")
         source = self._pair.source
+        pair = self._pair
+        functions = [*called(pair.before, pair.symbol), *called(pair.after, pair.symbol)]
+        numbers = numbers_in(functions)
         choice = Choice(
-            numbers_in((source, self._pair.target)),
+            numbers,
+            sizes_in(functions, numbers),
             exact_floats=not self._strictness.bits,
             index_bits=self._limits.index_bits,
             may_be_poison=self._limits.may_be_poison,
@@ -323,6 +329,7 @@ class FunctionJudge:
         except Unsettled:
             return None
         except OutOfBudget as error:
+            self._endless = input
             raise _Endless(f"after the action, {error}") from None
         except UndefinedBehaviour as error:
             where = self._undefined_after(error)
@@ -426,9 +433,12 @@ class FunctionJudge:
                 return self._judgement("equivalent", "proof", detail)
             if are_proved:
                 return None
+            self._differing = None
             found = self._pieces(pieces)
             if found is not None:
                 return found
+            if are_paired:  # other operands of the same operation may have the same result
+                self._differing = None
         return None
 
     def _pieces(self, pieces: Sequence[FunctionPair]) -> FunctionJudgement | None:
@@ -464,7 +474,7 @@ class FunctionJudge:
             agreement = judge.agreement()
         except OutOfBudget:
             return None
-        self._hidden = self._hidden or judge._hidden
+        self._differing = judge._differing
         return agreement and "execution" if smaller else agreement
 
     def agreement(self) -> EvidenceKind | None:
@@ -476,7 +486,7 @@ class FunctionJudge:
         try:
             found = self._first_difference()
             if found is not None:
-                self._hidden = found.where.removeprefix("result 0") if found.is_undefined else ""
+                self._differing = found
                 return None
         except (_Doubt, NotInterpreted):
             return None
@@ -485,7 +495,7 @@ class FunctionJudge:
         found = self._proved()
         if isinstance(found, Proved) and found.bounds is None:
             return "proof"
-        is_doubted = self._open or isinstance(found, Refuted)
+        is_doubted = self._open or self._is_refuted(found)
         return "execution" if self._inputs and not is_doubted else None
 
     # --- the second way ---
@@ -549,20 +559,33 @@ class FunctionJudge:
         """Judge a function of which the interpreter sees no difference."""
         tested = f"the same on {counted(self._inputs, 'input')}{self._alias}"
         found = self._proved()
-        # Large and special floats may differ by nothing but an order that is open.
-        if isinstance(found, Refuted) and (self._strictness.bits or found.input.is_exact):
+        if self._is_refuted(found):
             return self._refuted(found)
         if isinstance(found, Proved) and found.bounds is None:
             return self._judgement("equivalent", "proof", f"proved{self._assumed}{self._alias}")
         if self._open:
             return self._judgement("unknown", "none", self._open)
         bounds = f"; proved {found.bounds}" if isinstance(found, Proved) else ""
+        if self._inputs and not self._strictness.bits and not self._by_cuts() and self._differing:
+            return self._judgement("unknown", "execution", f"{tested}, {self._doubt_of_value}")
         if self._inputs:
             return self._judgement("equivalent", "execution", f"{tested}{bounds}")
         if isinstance(found, Proved):
             return self._judgement("equivalent", "execution", f"proved {found.bounds}")
         detail = "no input was found for which the program before has defined behaviour"
         return self._judgement("unknown", "none", f"{detail}{self._undefined}")
+
+    def _is_refuted(self, found: ProofResult) -> TypeGuard[Refuted]:
+        """Whether a proof found a difference.
+
+        Large and special floats may differ by nothing but an order that is open.
+        """
+        return isinstance(found, Refuted) and (self._strictness.bits or found.input.is_exact)
+
+    @property
+    def _doubt_of_value(self) -> str:
+        assert self._differing is not None
+        return f"which do not show a changed value{self._differing.where.removeprefix('result 0')}"
 
     @property
     def _assumed(self) -> str:
@@ -589,7 +612,8 @@ class FunctionJudge:
         """Return some inputs for real runs; of large ones, fewer."""
         chosen: list[Input] = []
         elements = 0
-        for input in self._chosen():
+        first = [self._endless] if self._endless is not None else []
+        for input in chain(first, self._chosen()):
             if input.is_aliased:
                 continue
             elements += input.elements
@@ -656,9 +680,8 @@ class FunctionJudge:
             return self._judgement("different", "execution", found.where, counterexample)
         self._inputs, self._is_run = len(found.inputs), True
         detail = f"the same in real runs on {counted(self._inputs, 'input')}"
-        if self._hidden:
-            detail = f"{detail}, which do not show a changed value{self._hidden}"
-            return self._judgement("unknown", "execution", detail)
+        if self._differing is not None and self._differing.is_undefined:
+            return self._judgement("unknown", "execution", f"{detail}, {self._doubt_of_value}")
         return self._judgement("equivalent", "execution", detail)
 
 

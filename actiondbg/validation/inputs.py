@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
+from actiondbg.validation.affine import AffineMap, Expression, IntegerSet
 from actiondbg.validation.domain import POISON, NotInterpreted, OutOfBudget, Scalar
 from actiondbg.validation.machine import Buffer, Elements, MemRef, RuntimeValue, extent
-from actiondbg.validation.program import Dense, Function, walk
+from actiondbg.validation.program import Attribute, Dense, Function, walk
 from actiondbg.validation.types import FloatType, IntegerType, ShapedType, Type, signed
 
 Number = int | float
@@ -116,6 +117,8 @@ def element(type: Type) -> IntegerType | FloatType:
 # --- choice ---
 
 _SIZES = (4, 1, 3, 0, 2, 5, 8, 7)
+_LARGEST_SIZE = 130  # of dynamic dimensions
+_MOST_OF_SIZES = 2**11  # elements, of dynamic dimensions of one size
 _MOST_ELEMENTS = 2**17  # of an argument
 _LARGEST_EXACT = 16.0  # of floats whose sums and products are exact
 _SHARE_OF_POISON = 0.3
@@ -130,6 +133,7 @@ class Choice:
     """Which inputs are good ones for a function."""
 
     numbers: tuple[int, ...] = ()  # integers in the program, near which something may happen
+    sizes: tuple[int, ...] = ()  # of dynamic dimensions, beside small ones that are always good
     # Only floats that are small whole numbers, whose sums and products are exact in any order.
     exact_floats: bool = False
     # Indices are signed numbers of so many bits; a program with larger ones would need more memory
@@ -141,17 +145,51 @@ class Choice:
 
 def numbers_in(functions: Iterable[Function]) -> tuple[int, ...]:
     """Return the integers in the attributes of functions, and their neighbours."""
-    found: set[int] = set()
-    for function in functions:
-        for operation in walk(function.operation):
-            for value in operation.attributes.values():
-                parts = value if isinstance(value, tuple) else (value,)
-                for part in parts:
-                    numbers = part.values[:8] if isinstance(part, Dense) else (part,)
-                    found.update(each for each in numbers if isinstance(each, int))
+    found = {
+        number
+        for function in functions
+        for operation in walk(function.operation)
+        for value in operation.attributes.values()
+        for number in _integers(value)
+    }
     found.discard(_DYNAMIC)
     near = {number + step for number in found for step in (-1, 0, 1)}
     return tuple(sorted(near, key=abs)[:64])
+
+
+def _integers(attribute: Attribute) -> Iterator[int]:
+    if isinstance(attribute, Dense):
+        attribute = attribute.values[:8]
+    if isinstance(attribute, tuple):
+        yield from (each for part in attribute for each in _integers(part))
+    elif isinstance(attribute, int):
+        yield attribute
+    elif isinstance(attribute, AffineMap):
+        yield from (each for result in attribute.results for each in _constants(result))
+    elif isinstance(attribute, IntegerSet):
+        yield from (each for one in attribute.constraints for each in _constants(one[0]))
+
+
+def _constants(expression: Expression) -> Iterator[int]:
+    if expression.kind == "constant":
+        yield expression.value
+    for operand in expression.operands:
+        yield from _constants(operand)
+
+
+def sizes_in(functions: Iterable[Function], numbers: Iterable[int]) -> tuple[int, ...]:
+    """Return sizes beyond which functions may do something else.
+
+    They are those of vectors, and numbers of the program, with what is left of a second one.
+    """
+    found = set(numbers)
+    for function in functions:
+        for operation in walk(function.operation):
+            types = (value.type for value in operation.results)
+            vectors = (each for each in types if isinstance(each, ShapedType))
+            lanes = {size or 0 for each in vectors if each.kind == "vector" for size in each.shape}
+            found |= {size + 1 for size in lanes} | {2 * size + 1 for size in lanes}
+    return tuple(sorted(size for size in found if max(_SIZES) < size <= _LARGEST_SIZE))
 
 
 def choose_inputs(types: Sequence[Type], choice: Choice) -> Iterator[Input]:
@@ -180,6 +218,8 @@ class _Round:
         self._next = 0
 
     def input(self, types: Sequence[Type]) -> Input:
+        if not self._is_regular and self._number % 4 == 3:
+            self._size = self._larger_size(types)
         arguments = tuple(self._argument(type) for type in types)
         return Input(arguments, tuple(self._buffers))
 
@@ -193,6 +233,13 @@ class _Round:
             values = tuple(self._number_of(element(type)) for _ in range(prod(shape)))
             return Array(shape, values)
         return self._number_of(element(type), is_argument=True)
+
+    def _larger_size(self, types: Sequence[Type]) -> int:
+        """Return a size of the program, if not too many elements have it; or the usual one."""
+        shapes = [each.shape for each in types if isinstance(each, ShapedType)]
+        rank = max((shape.count(None) for shape in shapes), default=0)
+        sizes = [size for size in self._choice.sizes if size**rank <= _MOST_OF_SIZES]
+        return sizes[self._number // 4 % len(sizes)] if sizes else self._size
 
     def _dimension(self) -> int:
         if self._is_regular or self._random.random() < 0.8:

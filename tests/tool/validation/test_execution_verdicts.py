@@ -323,6 +323,32 @@ llvm.func @f(%x: i32, %y: i32) -> i32 {{
 """
 
 
+UNCHANGED = """
+func.func @f(%x: i32) -> i32 {
+  return %x : i32
+}
+"""
+ENDLESS = """
+func.func @f(%x: i32) -> i32 {
+  %number = arith.constant 123456789 : i32
+  %same = arith.cmpi eq, %x, %number : i32
+  scf.while : () -> () {
+    scf.condition(%same)
+  } do {
+    scf.yield
+  }
+  return %x : i32
+}
+"""
+
+
+def test_an_input_that_takes_too_long_is_run(mlir_opt: str, tmp_path: Path) -> None:
+    judge = ModuleJudge(JudgementLimits(tool=mlir_opt, scratch=str(tmp_path), seconds=8))
+    (found,) = judge.judge(Query(UNCHANGED, ENDLESS))
+    assert found.verdict == "unknown"
+    assert "the function as it is after did not end" in found.detail
+
+
 def test_poison_that_runs_do_not_show_is_seen_in_a_piece(mlir_opt: str, tmp_path: Path) -> None:
     """Processors take an amount by its lowest bits."""
     before, after = (MASKED_SHIFT.format(amount=each) for each in ("%low", "%y"))

@@ -321,3 +321,21 @@ func.func @f(%x: f32, %y: f32) -> f32 {{
     before, after = text.format(""), text.format(f"fastmath<{flag}>")
     assert _verdict(before, after) == "different"
     assert _verdict(after, before) == "equivalent"
+
+
+_BESIDE = """
+func.func @f(%v: vector<4xf32>, %x: f32, %y: f32) -> (f32, f32) {{
+  %s = vector.reduction <add>, %v : vector<4xf32> into f32
+  %m = arith.{maximum} : f32
+  return %s, %m : f32, f32
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("maximum", "verdict"), [("maximumf %y, %x", "equivalent"), ("maxnumf %x, %y", "unknown")]
+)
+def test_an_exact_value_beside_an_open_one_is_judged_alone(maximum: str, verdict: str) -> None:
+    """The inputs of the whole have no NaNs, for which the two maxima differ."""
+    before, after = (_BESIDE.format(maximum=each) for each in ("maximumf %x, %y", maximum))
+    assert _verdict(before, after) == verdict

@@ -1,0 +1,67 @@
+"""Inputs that are chosen by what the program has."""
+
+from __future__ import annotations
+
+import pytest
+
+from actiondbg.validation.function_judgement import FunctionJudgement, JudgementLimits, Query
+from actiondbg.validation.inputs import Choice, View, choose_inputs, numbers_in, sizes_in
+from actiondbg.validation.module_judge import ModuleJudge
+from actiondbg.validation.program_reader import ProgramReader
+
+_FILLED = """
+func.func @f(%m: memref<?xi32>, %v: i32) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %size = memref.dim %m, %c0 : memref<?xi32>
+  {bound}
+  scf.for %i = %c0 to %bound step %c1 {{
+    memref.store %v, %m[%i] : memref<?xi32>
+  }}
+  return
+}}
+"""
+_WHOLE = "%bound = arith.maxsi %size, %c0 : index"
+_AT_MOST = {
+    "a constant": "%most = arith.constant {} : index\n%bound = arith.minsi %size, %most : index",
+    "an affine map": "%bound = affine.min affine_map<(d0) -> (d0, {})>(%size)",
+}
+
+
+def _judgement(before: str, after: str) -> FunctionJudgement:
+    (found,) = ModuleJudge(JudgementLimits(seconds=5)).judge(Query(before, after))
+    return found
+
+
+@pytest.mark.parametrize("most", [9, 20, 100])
+@pytest.mark.parametrize("name", _AT_MOST)
+def test_a_size_beyond_a_number_of_the_program(name: str, most: int) -> None:
+    before, after = (_FILLED.format(bound=each) for each in (_WHOLE, _AT_MOST[name].format(most)))
+    found = _judgement(before, after)
+    assert found.verdict == "unknown"  # without real runs, nothing confirms the difference
+    assert f"interpreted to differ (memory of argument buffer 0[{most}]" in found.detail
+
+
+def test_sizes_are_few_and_small() -> None:
+    text = _FILLED.format(bound="%bound = arith.constant 1000 : index")
+    vector = "func.func @g(%x: i32) {\n%v = vector.broadcast %x : i32 to vector<16xi32>\nreturn\n}"
+    functions = [
+        ProgramReader().read(each).functions[name] for each, name in ((text, "f"), (vector, "g"))
+    ]
+    assert 1000 in numbers_in(functions)
+    assert sizes_in(functions, numbers_in(functions)) == (17, 33)
+
+
+def test_a_large_size_is_no_size_of_many_dimensions() -> None:
+    module = ProgramReader().read("func.func private @f(%m: memref<?x?x?xi32>, %n: memref<?xi32>)")
+    types = module.functions["f"].inputs
+    chosen = choose_inputs(types, Choice(sizes=(11, 100)))
+    sizes = {
+        size
+        for _, input in zip(range(64), chosen, strict=False)
+        for argument in input.arguments
+        if isinstance(argument, View)
+        for size in argument.sizes
+    }
+    assert 11 in sizes
+    assert 100 not in sizes

@@ -25,6 +25,7 @@ _TOLERANCES = {"f64": 1e-9, "f32": 1e-4, "f16": 2e-2, "bf16": 1e-1}
 _LOOSEST = 0.5
 # Of a returned view whose memory was freed, or that lies in none.
 NO_MEMORY = " may be accessed before, and not after"
+_NOWHERE = "no known memory"
 # Of a failed assertion: by the documentation a runtime may show it, or not.
 OTHER_TEXT = "the text of a failed assertion"
 
@@ -72,18 +73,19 @@ def disagreement(source: FunctionRun, target: FunctionRun, strictness: Strictnes
 
 
 def _sharing(source: FunctionRun, target: FunctionRun, at: int) -> str | None:
-    """Return how a returned view shares other memory than before, which its users may write to."""
+    """Return how a returned view shares other memory than before, to which its users may write."""
     left, right = (each.outcome.results[at] for each in (source, target))
     if not isinstance(left, MemRef) or not isinstance(right, MemRef) or 0 in left.sizes:
         return None
     if not left.buffer.is_alive:
         return None
     places = [
-        places_of(run, at).get(id(view.buffer), "no known memory")
+        places_of(run, at).get(id(view.buffer), _NOWHERE)
         for run, view in ((source, left), (target, right))
     ]
     if places[0] == places[1]:
-        return None
+        is_same = places[0] == _NOWHERE or left.places == right.places
+        return None if is_same else f" shares other places of {places[0]} than before"
     return f" shares {places[0]} before and {places[1]} after"
 
 

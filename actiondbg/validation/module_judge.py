@@ -73,6 +73,7 @@ class ModuleJudge:
                 found.append(judged)
         if not query.symbol:
             found += _inner_modules(before, after)
+            found += _unused_globals(before, after)
         is_local = query.symbol or query.suspect in _LOCAL
         return found if is_local else _interprocedural(found, before)
 
@@ -114,6 +115,22 @@ def _inner_modules(before: Module, after: Module) -> Iterator[FunctionJudgement]
         if holds and before.structure(symbol) != after.structure(symbol):
             yield FunctionJudgement(
                 symbol, "unknown", "none", "a module in a module is not looked into"
+            )
+
+
+def _unused_globals(before: Module, after: Module) -> Iterator[FunctionJudgement]:
+    """Yield judgements of changed globals that nothing in the module uses, and other ones may."""
+    functions = [each for module in (before, after) for each in module.functions.values()]
+    used = {name for each in functions for name in references(each.operation)}
+    for symbol, operation in before.others.items():
+        is_private = operation.attributes.get("sym_visibility") == "private" or any(
+            word in str(operation.attributes.get("linkage")) for word in ("private", "internal")
+        )
+        if symbol in used or is_private or not operation.name.endswith(".global"):
+            continue
+        if before.structure(symbol) != after.structure(symbol):
+            yield FunctionJudgement(
+                symbol, "unknown", "none", "it changes, and no function here uses it"
             )
 
 

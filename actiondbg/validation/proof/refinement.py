@@ -491,7 +491,7 @@ class _Comparison:
             known.get(id(view.buffer))
             for known, view in zip(self._places, (left, right), strict=True)
         ]
-        if places[0] != places[1] or (places[0] and left.offset != right.offset):
+        if places[0] != places[1] or (places[0] and left.places != right.places):
             raise NotInterpreted(f"proof where {where} shares other memory than before")
         seen = [[view.buffer.items[place] for place in view.places] for view in (left, right)]
         yield from self._items(where, *seen)

@@ -268,3 +268,47 @@ def test_what_a_failed_assertion_says_is_open(after: str) -> None:
     (found,) = ModuleJudge(JudgementLimits(seconds=10)).judge(Query(before, after))
     assert found.verdict == "unknown"
     assert "nothing differs but the text of a failed assertion" in found.detail
+
+
+_GLOBAL = """
+memref.global {visibility} @g : memref<2xi32> = dense<[1, {second}]>
+func.func @f() {{
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize("visibility", ["", '"private"'])
+def test_a_global_that_only_other_modules_use_is_not_compared(visibility: str) -> None:
+    before, after = (_GLOBAL.format(visibility=visibility, second=each) for each in (2, 3))
+    found = ModuleJudge(JudgementLimits(seconds=5)).judge(Query(before, after))
+    assert [(each.symbol, each.verdict) for each in found] == (
+        [] if visibility else [("g", "unknown")]
+    )
+
+
+_WINDOW = """
+func.func @f(%m: memref<8xi32>) -> memref<2xi32, strided<[?], offset: ?>> {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %v = memref.load %m[%c0] : memref<8xi32>
+  memref.store %v, %m[%c1] : memref<8xi32>
+  %w = memref.subview %m[{offset}] [2] [{stride}]
+    : memref<8xi32> to memref<2xi32, strided<[{stride}], offset: {offset}>>
+  %r = memref.cast %w : memref<2xi32, strided<[{stride}], offset: {offset}>>
+    to memref<2xi32, strided<[?], offset: ?>>
+  return %r : memref<2xi32, strided<[?], offset: ?>>
+}}
+"""
+
+
+@pytest.mark.parametrize(("offset", "stride"), [(0, 0), (1, 0)])
+def test_a_returned_view_of_other_places_is_no_other_view(offset: int, stride: int) -> None:
+    """Its elements are the same, until somebody writes to one."""
+    before, after = (
+        _WINDOW.format(offset=0, stride=1),
+        _WINDOW.format(offset=offset, stride=stride),
+    )
+    (found,) = ModuleJudge(JudgementLimits(seconds=5)).judge(Query(before, after))
+    assert found.verdict == "unknown"
+    assert "shares other places of argument buffer 0 than before" in found.detail

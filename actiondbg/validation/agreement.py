@@ -25,6 +25,7 @@ _TOLERANCES = {"f64": 1e-9, "f32": 1e-4, "f16": 2e-2, "bf16": 1e-1}
 _LOOSEST = 0.5
 # Of a returned view whose memory was freed, or that lies in none.
 NO_MEMORY = " may be accessed before, and not after"
+_FREED = " is freed after, and not before"
 _NOWHERE = "no known memory"
 # Of a failed assertion: by the documentation a runtime may show it, or not.
 OTHER_TEXT = "the text of a failed assertion"
@@ -62,7 +63,7 @@ def disagreement(source: FunctionRun, target: FunctionRun, strictness: Strictnes
     if found:
         return found
     for at, (left, right) in enumerate(zip(source.memory, target.memory, strict=True)):
-        found = check.buffers(left, right) if left and right else None
+        found = check.buffers(left, right)
         if found:
             return f"memory of argument buffer {at}{found}"
     for symbol in sorted(source.outcome.globals.keys() & target.outcome.globals.keys()):
@@ -136,12 +137,14 @@ class _Check:
             return None
         return f": {shown(left, kind)} before, {shown(right, kind)} after"
 
-    def buffers(self, left: Buffer, right: Buffer) -> str | None:
-        """Return how the elements of two buffers differ."""
-        if not left.is_alive:
+    def buffers(self, left: Buffer | None, right: Buffer | None) -> str | None:
+        """Return how two buffers differ; None is that of a tensor, whose elements nobody sees."""
+        if right is None or (left is not None and not left.is_alive):
             return None
-        if not right.is_alive:
-            return " is freed after, and not before"
+        if not right.is_alive:  # it belongs to the caller, also if it was a tensor
+            return _FREED
+        if left is None:
+            return None
         return self._items(left.items, right.items, left.element, (len(left.items),))
 
     def _bufferized(self, left: Elements, right: MemRef) -> str | None:

@@ -74,3 +74,19 @@ func.func @f(%x: i32) -> memref<2xi32> {
     assert kept.verdict == "equivalent"
     assert "freed" in freed.detail
     assert freed.verdict == "unknown"
+
+
+def test_an_argument_belongs_to_the_caller() -> None:
+    free = "memref.dealloc %t : memref<?xi32, strided<[?], offset: ?>>\n"
+    before = """
+func.func @f(%t: tensor<?xi32>, %i: index, %v: i32) -> i32 {
+  %old = tensor.extract %t[%i] : tensor<?xi32>
+  return %old : i32
+}
+"""
+    head = "func.func @f(%t: memref<?xi32, strided<[?], offset: ?>>, %i: index, %v: i32) -> i32 {\n"
+    for rest, verdict in (("", "equivalent"), (free, "unknown")):
+        after = f"{head}{_LOAD}{rest}return %old : i32\n}}"
+        (found,) = ModuleJudge(JudgementLimits(seconds=10)).judge(Query(before, after))
+        assert found.verdict == verdict
+        assert ("argument buffer 0 is freed after, and not before" in found.detail) == bool(rest)

@@ -91,6 +91,7 @@ _FREEING = frozenset(
     {"memref.dealloc", "bufferization.dealloc", "bufferization.dealloc_tensor", "memref.realloc"}
 )
 _REAL_INPUTS = 6  # with which a function that is not interpreted is run
+_MOST_REAL_INPUTS = 24  # with those that have numbers of the program
 _RACE_INPUTS = 2  # with which it is looked for races
 _ELIDED = "<__elided__>"
 
@@ -292,12 +293,9 @@ class FunctionJudge:
         if self._elements * _STEPS_FOR_ELEMENT > self._limits.steps:
             raise OutOfBudget(f"the arguments have {self._elements:,} elements")
         source = self._pair.source
-        pair = self._pair
-        functions = [*called(pair.before, pair.symbol), *called(pair.after, pair.symbol)]
-        numbers = numbers_in(functions)
         choice = Choice(
-            numbers,
-            sizes_in(functions, numbers),
+            self._numbers,
+            sizes_in(self._functions, self._numbers),
             exact_floats=not self._strictness.bits,
             index_bits=self._limits.index_bits,
             may_be_poison=self._limits.may_be_poison,
@@ -309,6 +307,16 @@ class FunctionJudge:
             shared = aliased(input, types)
             if shared is not None and not self._pair.is_bufferized:
                 yield shared
+
+    @cached_property
+    def _functions(self) -> list[Function]:
+        pair = self._pair
+        return [*called(pair.before, pair.symbol), *called(pair.after, pair.symbol)]
+
+    @cached_property
+    def _numbers(self) -> tuple[int, ...]:
+        """The numbers of the program, near which something may happen."""
+        return numbers_in(self._functions)
 
     def _compared(self, input: Input) -> _Difference | None:
         """Run both on an input.
@@ -397,10 +405,7 @@ class FunctionJudge:
     def _globals(self) -> list[str]:
         """The globals that a version may change, and that somebody may read after the action."""
         pair = self._pair
-        functions = [
-            each for module in (pair.before, pair.after) for each in called(module, pair.symbol)
-        ]
-        used = {name for each in functions for name in references(each.operation)}
+        used = {name for each in self._functions for name in references(each.operation)}
         readers = pair.after.functions.values()
         read = {name for each in readers for name in references(each.operation)}
         return [
@@ -609,18 +614,26 @@ class FunctionJudge:
         return self._judgement("unknown", "none", detail)
 
     def _few_inputs(self) -> list[Input]:
-        """Return some inputs for real runs; of large ones, fewer."""
+        """Return some inputs for real runs, and those with other numbers of the program.
+
+        Of large ones, they are fewer.
+        """
         chosen: list[Input] = []
-        elements = 0
+        elements = tried = 0
+        numbers, seen = set(self._numbers), set[tuple[int, object]]()
         first = [self._endless] if self._endless is not None else []
         for input in chain(first, self._chosen()):
             if input.is_aliased:
                 continue
-            elements += input.elements
-            if elements > _REAL_ELEMENTS and not chosen:
-                raise OutOfBudget(f"the arguments have {input.elements:,} elements")
-            chosen.append(input)
-            if len(chosen) >= _REAL_INPUTS or elements >= _REAL_ELEMENTS:
+            tried += input.elements
+            new = {each for each in enumerate(input.arguments) if each[1] in numbers} - seen
+            if len(chosen) < _REAL_INPUTS or new:
+                elements += input.elements
+                if elements > _REAL_ELEMENTS and not chosen:
+                    raise OutOfBudget(f"the arguments have {input.elements:,} elements")
+                chosen.append(input)
+                seen |= new
+            if len(chosen) >= _MOST_REAL_INPUTS or tried >= _REAL_ELEMENTS:
                 break
         return chosen
 

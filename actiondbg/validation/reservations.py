@@ -16,16 +16,22 @@ from actiondbg.validation.program import (
     references,
     walk,
 )
+from actiondbg.validation.scalar_operations import BY_NAME
 from actiondbg.validation.types import INDEX, FloatType, IntegerType, ShapedType, Type
 
 _MAKING = frozenset({"memref.alloc", "memref.alloca", "memref.realloc", "llvm.alloca"})
 # Their order says what other threads may see.
 _ACCESS = re.compile(r"load|store|copy|transfer|gather|scatter|\.mem|call")
 _ATOMIC = re.compile(r"llvm\.(?:fence|atomicrmw|cmpxchg)|memref\.(?:generic_)?atomic_rmw")
-# Whose results may be poison by a flag.
-_FLAGS = ("exact", "nneg", "nonNeg", "disjoint", "is_zero_poison", "is_int_min_poison")
+# By which results may be poison, or accesses undefined.
+_FLAGS = (
+    *("exact", "nneg", "nonNeg", "disjoint", "is_zero_poison", "is_int_min_poison"),
+    *("invariant", "invariantGroup", "dereferenceable", "noalias_scopes", "alias_scopes", "tbaa"),
+)
 _FREEZE = "llvm.freeze"
 _POISON = re.compile(r"ub\.poison|llvm\.mlir\.(?:poison|undef)")
+# It says that a condition holds, or that nothing comes there.
+_ASSUMING = re.compile(r"llvm\.intr\.assume|(?:ub|llvm)\.unreachable")
 _LLVM_GLOBAL = "llvm.mlir.global"
 _POINTER = "llvm.getelementptr"
 
@@ -130,6 +136,9 @@ def _unseen_by_real_runs(before: Sequence[Operation], after: Sequence[Operation]
     poison = [sum(map(_is_poison, one)) for one in (before, after)]
     if frozen[0] != frozen[1] or poison[0] < poison[1]:
         return "but no run shows what is poison"
+    undefined = [_may_be_undefined(one) for one in (before, after)]
+    if undefined[0] < undefined[1]:
+        return "but no run shows what is undefined"
     pointers = [
         Counter(str(each.attributes) for each in one if each.name == _POINTER)
         for one in (before, after)
@@ -137,6 +146,24 @@ def _unseen_by_real_runs(before: Sequence[Operation], after: Sequence[Operation]
     if pointers[0] and pointers[1] - pointers[0]:
         return "but no run checks that pointers stay in their memory"
     return ""
+
+
+def _may_be_undefined(operations: Sequence[Operation]) -> int:
+    """Count operations that may be undefined, without an access of memory."""
+    safe = {
+        result
+        for each in operations
+        if not each.operands and each.attributes.get("value") not in (None, 0, -1)
+        for result in each.results
+    }
+    divisions = [each for each in operations if each.name in BY_NAME and _is_division(each)]
+    unsafe = sum(each.operands[1] not in safe for each in divisions)
+    return unsafe + sum(_ASSUMING.fullmatch(each.name) is not None for each in operations)
+
+
+def _is_division(operation: Operation) -> bool:
+    known = BY_NAME[operation.name]
+    return known.is_division or known.name == "ipowi"
 
 
 def _poison_flags(operation: Operation) -> frozenset[str]:

@@ -150,6 +150,7 @@ def test_a_result_that_depends_on_the_order_of_iterations_is_not_run() -> None:
 _FLAGGED = {
     "nsw": ("%v = llvm.add %x, %x : i32", "%v = llvm.add %x, %x overflow<nsw> : i32"),
     "exact": ("%v = llvm.udiv %x, %one : i32", "%v = llvm.udiv exact %x, %one : i32"),
+    "invariant": (_LOAD, _LOAD.replace("%p :", "%p invariant :")),
     "disjoint": ("%v = llvm.or %x, %one : i32", "%v = llvm.or disjoint %x, %one : i32"),
 }
 
@@ -188,6 +189,32 @@ def test_poison_is_not_run(name: str) -> None:
     before, after = (_function(*each, _RETURN) for each in _POISON[name])
     assert _reservation(before, after) == "but no run shows what is poison"
     assert _reservation(before, before) == ""
+
+
+_ASSUMED = '%c = llvm.icmp "ne" %x, %one : i32'
+_UNSEEN = {
+    "an assumption": ((_ASSUMED,), (_ASSUMED, "llvm.intr.assume %c : i1")),
+    "a division": ((), ("%d = llvm.sdiv %one, %x : i32",)),
+    "a block that is not reached": (
+        ("llvm.br ^end", "^other:", "llvm.br ^end", "^end:"),
+        ("llvm.br ^end", "^other:", "llvm.unreachable", "^end:"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", _UNSEEN)
+def test_what_is_undefined_is_not_run(name: str) -> None:
+    before, after = (_function(*each, "llvm.return %x : i32") for each in _UNSEEN[name])
+    assert _reservation(before, after) == "but no run shows what is undefined"
+    assert _reservation(after, before) == ""
+
+
+def test_a_division_by_a_number_is_run() -> None:
+    before, after = (
+        _function(*each, "llvm.return %x : i32")
+        for each in ((), ("%d = llvm.sdiv %x, %one : i32",))
+    )
+    assert _reservation(before, after) == ""
 
 
 _PLACE = "%q = llvm.getelementptr %p[{at}] : (!llvm.ptr) -> !llvm.ptr, i32"

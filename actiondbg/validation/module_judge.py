@@ -109,7 +109,7 @@ class ModuleJudge:
 
 def _inner_modules(before: Module, after: Module) -> Iterator[FunctionJudgement]:
     """Yield judgements of changed modules in a module, whose functions are not read."""
-    for symbol in before.others.keys() | after.others.keys():
+    for symbol in dict.fromkeys([*before.others, *after.others]):
         tops = [module.operation(symbol) for module in (before, after)]
         holds = any(each.name.endswith(".func") for top in tops if top for each in walk(top))
         if holds and before.structure(symbol) != after.structure(symbol):

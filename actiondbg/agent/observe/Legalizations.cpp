@@ -156,9 +156,9 @@ void Legalizations::endConversion(bool isFailed) {
   }
   for (const auto &[name, count] : conversion.untold)
     if (count)
-      write(conversion, lineOf(Object{{"event", "untold"},
-                                      {"name", name},
-                                      {"count", count}}));
+      write(conversion,
+            lineOf(
+                Object{{"event", "untold"}, {"name", name}, {"count", count}}));
   if (conversion.hasHead)
     *file << lineOf(Object{{"event", "conversion-end"}, {"failed", isFailed}});
 }

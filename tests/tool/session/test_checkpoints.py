@@ -107,8 +107,8 @@ def test_reverse_continue_finds_ends_of_actions_around_checkpoints(launch: Launc
     session.timeline.checkpoints.spacing = 1
     session.continue_()
     assert session.timeline.checkpoints.automatic().count > 0
-    for options in ({"after": True}, {"outcome": "changed"}):
-        session.breakpoints.add("pass:canonicalize", **options)
+    for outcome in (None, "changed"):
+        session.breakpoints.add("pass:canonicalize", after=outcome is None, outcome=outcome)
         stop = session.timeline.reverse_continue()
         assert (stop.when, stop.ordinal, stop.reason) == ("after", 1, "breakpoint")
         session.breakpoints.delete([one.id for one in session.breakpoints.all()])

@@ -66,7 +66,7 @@ def reservation(
     all_before, all_after = (
         [inner for each in one for inner in walk(each.operation)] for one in (source, target)
     )
-    if _shared(all_before) != _shared(all_after):
+    if _are_shared_otherwise(all_before, all_after):
         return "but nothing shows what other threads see of atomic and volatile accesses"
     if is_proved:
         return ""
@@ -94,10 +94,18 @@ def _hidden_global(
     return ""
 
 
-def _shared(operations: Sequence[Operation]) -> list[str]:
-    """Return the accesses of a function that has atomic or volatile ones, in their order."""
-    found = [_access(each) for each in operations]
-    return list(filter(None, found)) if any(each not in ("", "access") for each in found) else []
+def _are_shared_otherwise(before: Sequence[Operation], after: Sequence[Operation]) -> bool:
+    """Return whether other threads may see other accesses, where some are atomic or volatile.
+
+    An atomic change of a memref orders no other accesses, by its documentation, and may be left out
+    where it changes nothing, but it may not become a load and a store. Accesses of ``llvm`` have an
+    order.
+    """
+    found = [[word for one in each if (word := _access(one))] for each in (before, after)]
+    if not all(set(each) <= {"access", "atomic"} for each in found):
+        return found[0] != found[1]
+    counts = [Counter(each) for each in found]
+    return counts[1]["atomic"] < counts[0]["atomic"] and counts[1]["access"] > counts[0]["access"]
 
 
 def _access(operation: Operation) -> str:

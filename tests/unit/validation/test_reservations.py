@@ -123,6 +123,14 @@ def test_an_atomic_change_of_a_memref(change: str, verdict: str) -> None:
     assert found.detail.endswith(_THREADS) == (verdict == "unknown")
 
 
+def test_an_atomic_change_of_a_memref_orders_no_other_access() -> None:
+    load = "%one = memref.load %m[%c1] : memref<4xi32>\n  "
+    change = _CHANGE.format(value="%x")
+    texts = [_ATOMIC.format(change=each) for each in (load + change, change)]
+    (found,) = ModuleJudge(JudgementLimits(seconds=5, inputs=8)).judge(Query(*texts))
+    assert (found.verdict, found.evidence) == ("equivalent", "proof")
+
+
 _LOOP = """
 func.func @f(%m: memref<4xi32>, %o: memref<4xi32>, %x: i32) {{
   %c0 = arith.constant 0 : index

@@ -54,6 +54,11 @@ class Target(NamedTuple):
         operation = f"@{self.operation}" if isinstance(self.operation, int) else self.operation
         return f"attribute {name} of {operation}" if self.kind == "attribute" else f"{operation}"
 
+    def on_wire(self, id: int | None, exact: bool) -> Watch:
+        """Return the watch of this target, with the id of its operation; None for a count."""
+        glob, attribute = (self.name, None) if self.kind == "count" else (None, self.name)
+        return Watch(kind=self.kind, id=id, glob=glob, attribute=attribute, exact=exact)
+
 
 def parse_target(text: str) -> Target:
     """Parse a TARGET; raises UsageError with the position of a syntax error."""

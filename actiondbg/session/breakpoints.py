@@ -141,12 +141,9 @@ class BreakpointList:
         """
         parsed = parse_target(target)
         self._host.check_watch(parsed)
-        watch = protocol.Watch(kind=parsed.kind, exact=exact)
-        if parsed.kind == "count":
-            watch.glob = parsed.name
-        elif parsed.operation is not None:
-            watch.attribute = parsed.name
-            watch.id = self._cursor.operation_id(parsed.operation)
+        operation = parsed.operation
+        id = None if operation is None else self._cursor.operation_id(operation)
+        watch = parsed.on_wire(id, exact)
         return self._add(Breakpoint(self._table.next_id, watch_spec(watch), condition, watch=watch))
 
     def catch(

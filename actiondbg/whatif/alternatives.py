@@ -17,6 +17,20 @@ from actiondbg.errors import UsageError
 from actiondbg.support.globs import check_glob
 
 HIGHEST = 0xFFFE  # the highest benefit of MLIR
+# The forms of alternatives, with their meanings.
+FORMS = {
+    "pattern:P off, pattern:P on": "skip a pattern, or try it first",
+    "fold:OP off": "skip the folds of an operation",
+    "pattern:P off in PASS": "skip it in one pass; a fold, too",
+    "drop PASS": "leave a pass out",
+    "PASS{OPTION=VALUE ...}": "change options of a pass",
+    "replace PASS with 'PIPELINE'": "run other passes instead",
+    "insert 'PIPELINE' before PASS": "run more passes before a pass, or after it",
+    "move PASS before PASS": "change the order; also 'after', and 'swap PASS PASS'",
+    "append 'PIPELINE'": "run more passes at the end",
+    "benefit P N": "change the benefit of a pattern",
+}
+# What is told of a change that begins with a word and has another form.
 _FORMS = {
     "pattern:": "'pattern:P off', 'pattern:P on', 'pattern:P off in PASS'",
     "fold:": "'fold:OP off', 'fold:OP off in PASS'",
@@ -33,6 +47,7 @@ _HELP = (
     "lists the forms"
 )
 Side = Literal["before", "after"]
+VERBS = tuple(word for word in _FORMS if not word.endswith(":"))
 _SWITCHES: dict[str, Literal["pattern", "fold"]] = {"pattern:": "pattern", "fold:": "fold"}
 _PASS = "pass:"
 _REFERENCE = re.compile(r"(?P<name>[^#{}]*)(?:#(?P<number>[0-9]+))?")

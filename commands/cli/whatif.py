@@ -16,22 +16,15 @@ from actiondbg.commands.render.terminal.progress import ProgressLine
 from actiondbg.commands.render.whatif import alternatives_lines, alternatives_object
 from actiondbg.commands.shell.whatif import AlternativesOptions, compare_alternatives
 from actiondbg.errors import UsageError
+from actiondbg.whatif.alternatives import FORMS
 
 if TYPE_CHECKING:
     from actiondbg.session.session import Session
 
-_EPILOG = """\
+_FORMS = "\n".join(f"  {form:<29}  {meaning}" for form, meaning in FORMS.items())
+_EPILOG = f"""\
 alternatives, joined by 'and' into one; PASS is a pass, or with #N the place of its N-th run:
-  pattern:P off, pattern:P on    skip a pattern, or try it first
-  fold:OP off                    skip the folds of an operation
-  pattern:P off in PASS          skip it in one pass; a fold, too
-  drop PASS                      leave a pass out
-  PASS{OPTION=VALUE ...}         change options of a pass
-  replace PASS with 'PIPELINE'   run other passes instead
-  insert 'PIPELINE' before PASS  run more passes before a pass, or after it
-  move PASS before PASS          change the order; also 'after', and 'swap PASS PASS'
-  append 'PIPELINE'              run more passes at the end
-  benefit P N                    change the benefit of a pattern
+{_FORMS}
 
 examples:
   actiondbg whatif -a 'drop cse' -a 'pattern:FoldX off' -- mlir-opt in.mlir --canonicalize --cse

@@ -139,6 +139,8 @@ def spec(typed: Typed) -> list[str] | None:
 
 def alternative(typed: Typed) -> list[str]:
     """Complete what a run does otherwise, as ``whatif`` takes it."""
+    from actiondbg.whatif.alternatives import VERBS
+
     last = typed.before[-1] if typed.before else ";"
     if last.startswith(("pattern:", "fold:")):
         return matching(["off", "on"] if last.startswith("pattern:") else ["off"], typed.word)
@@ -150,7 +152,7 @@ def alternative(typed: Typed) -> list[str]:
         return patterns(typed)
     if last == "and" or last.endswith(";") or last.startswith("-"):
         names = [f"pattern:{name}" for name in _names(typed, "pattern")]
-        verbs = ["append", "benefit", "drop", "insert", "move", "replace", "swap"]
+        verbs = sorted(VERBS)
         return matching([*verbs, *names] if typed.word else [*verbs, "pattern:"], typed.word)
     verb = typed.before[-2] if len(typed.before) > 1 else ""
     if verb == "swap":

@@ -19,6 +19,7 @@ from actiondbg.commands.render.bisection import bisection_text, progress_words
 from actiondbg.commands.shell import bisection, controls, time_travel
 from actiondbg.commands.shell import whatif as alternatives
 from actiondbg.errors import UsageError
+from actiondbg.whatif.alternatives import FORMS
 
 if TYPE_CHECKING:
     from actiondbg.bisection.progress import Progress
@@ -122,10 +123,9 @@ class WhatifArguments(InSession, frozen=True, kw_only=True):
     alternatives: Annotated[
         str,
         Meta(
-            description="separated by ;: 'drop PASS', 'pattern:P off', 'fold:OP off', "
-            "'PASS{OPTION=VALUE}', 'replace PASS with PIPELINE', 'insert PIPELINE before PASS', "
-            "'move PASS after PASS', 'swap PASS PASS', 'append PIPELINE', 'benefit P N'; "
-            "a PASS may be a run of it, cse#2"
+            description="separated by ;, and by 'and' within one: "
+            + ", ".join(f"{form} ({meaning})" for form, meaning in FORMS.items())
+            + "; a PASS may be a run of it, cse#2"
         ),
     ]
     until: Annotated[

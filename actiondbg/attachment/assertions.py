@@ -9,6 +9,7 @@ import shlex
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
+from types import FrameType
 from typing import cast
 
 from actiondbg.attachment.observed_actions import EqualAttempts, ObservedActions
@@ -76,10 +77,14 @@ def check_not_applied(actions: ObservedActions, name: str, at: str | None = None
     raise AssertionError("\n".join([*lines, *_rest(count - _MOST)]))
 
 
+def _module_of(frame: FrameType) -> str:
+    return frame.f_globals.get("__name__", "")  # which exec may leave out
+
+
 def _warn(text: str) -> None:
     """Warn at the line that called this package, through whichever of its functions."""
     frame, level = inspect.currentframe(), 1
-    while frame is not None and frame.f_globals["__name__"].startswith("actiondbg."):
+    while frame is not None and _module_of(frame).startswith("actiondbg."):
         frame, level = frame.f_back, level + 1
     warnings.warn(text, stacklevel=level)
 

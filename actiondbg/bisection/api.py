@@ -219,7 +219,8 @@ def bisect(
         name: a glob of the pattern, of the pass, or of the operation that is folded.
         func: a glob of the symbol that contains the operation.
         filter: the candidates as ``SPEC [if EXPR]``, of which they match any; none for all. A
-            SPEC is as of a breakpoint, without ordinals, which differ in runs that skip actions.
+            SPEC is as of a breakpoint, without ordinals and ids, which differ in runs that skip
+            actions.
         always: globs of names that are never skipped.
         jobs: how many trials run at a time, from 1; None for 1, or with ``dask`` for as many as
             its workers have threads. A function as the oracle is called from as many threads.

@@ -168,7 +168,7 @@ def make_filter(
         always: globs of names, as ``name``: these actions and passes, and the actions in such a
             pass, are no candidates.
         specs: ``SPEC [if EXPR]`` as of a breakpoint, of which an action matches any; none for all.
-            Ordinals are refused: they differ in runs that skip actions.
+            Ordinals and ids are refused: they differ in runs that skip actions.
 
     Raises:
         UsageError: an argument is not a valid glob or SPEC.
@@ -204,10 +204,11 @@ def candidate_spec(text: str) -> ActionSpec:
     spec, condition = split_spec_and_condition(text)
     terms = parse_spec(spec)
     parsed = None if condition is None else parse_condition(condition)
-    if any(term.kind == "ordinal" for term in terms) or uses_field(parsed, "ordinal"):
+    numbers = any(uses_field(parsed, field) for field in ("ordinal", "id"))
+    if numbers or any(term.kind == "ordinal" for term in terms):
         raise UsageError(
-            f"{text!r} names an ordinal, and ordinals differ in runs that skip actions: select by "
-            "names, places or passes."
+            f"{text!r} selects by a number, and ordinals and ids differ in runs that skip actions: "
+            "select by names, places or passes."
         )
     check_before_action(parsed, "The choice of candidates")
     return ActionSpec(terms=terms, condition=parsed)

@@ -11,7 +11,7 @@ from actiondbg.bisection.verdict import Judgement, Verdict
 from actiondbg.errors import FileNotWritten, UsageError
 from actiondbg.support.atomic_write import write_whole
 
-_VERSION = 2
+_VERSION = 3
 
 
 class _Kept(msgspec.Struct):

@@ -200,8 +200,10 @@ def _check_questions(options: LineageRecordingOptions, sql: str) -> None:
     if (options.kind is None) != (options.became is None):
         raise UsageError("--kind and --became belong together: give both, or --kinds GLOB.")
     if bool(sql) + options.tables + options.is_question > 1:
-        raise UsageError("SQL and another question are given: ask one after the other.")
-    if sql and options.json:
+        raise UsageError(
+            "Several of SQL, --tables and other questions are given: ask one after the other."
+        )
+    if options.json and not options.is_question:
         raise UsageError("--json is for questions: use --format json with SQL.")
     if options.is_question and (options.output is not None or options.format is not None):
         raise UsageError("-o and --format are for an answer to SQL: leave them out, or use --json.")

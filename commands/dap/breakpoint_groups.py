@@ -25,7 +25,7 @@ Log = Callable[[str], None]
 # What ``{name}`` in a log message stands for.
 _FACTS: dict[str, Callable[[Stop], object]] = {
     **{name: attrgetter(name) for name in ("name", "ordinal", "op", "location", "function", "tag")},
-    **{name: attrgetter(name) for name in ("id", "depth", "when")},
+    **{name: attrgetter(name) for name in ("id", "depth", "when", "reason", "process")},
     "outcome": lambda stop: stop.outcome and stop.outcome.result,
     "reasons": lambda stop: stop.outcome and "; ".join(stop.outcome.reasons),
     "changes": lambda stop: stop.outcome and stop.change_count,

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import IO, Any
 
 from actiondbg.recording.format.arrow import Reader, Schema
-from actiondbg.recording.query.results import text_of
+from actiondbg.recording.query.results import text_of, values_of
 
 MOST_ROWS = 1000  # on a terminal
 _NARROWEST = 6  # least width of a shortened column
@@ -100,7 +100,7 @@ def _records(names: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[st
 
 def _rows(reader: Reader) -> Iterator[tuple[object, ...]]:
     for batch in reader:
-        yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+        yield from zip(*map(values_of, batch.columns), strict=True)
 
 
 def _are_numbers(schema: Schema) -> list[bool]:

@@ -28,6 +28,7 @@ void Engine::attach(const std::string &socket) {
   connection.notify("hello", hello(*this));
   stops.resumption.fromStart = true;
   stops.serve();
+  breakpoints.findEnds(nullptr);
   local.isFollowed = !turns.isShared();
   turns.baton.give();
 }

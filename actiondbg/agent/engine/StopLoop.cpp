@@ -250,16 +250,20 @@ static Json refusal(Envelope envelope) {
 }
 
 bool StopLoop::readInterrupt() {
-  bool result = false;
+  bool result = false, isChanged = false;
   while (std::optional<std::string> line = connection.poll()) {
     Envelope envelope = Envelope::open(*line);
     if (envelope.isInterrupt())
       result = true;
-    else if (envelope.method == "breakpoints/set" && !envelope.error)
+    else if (envelope.method == "breakpoints/set" && !envelope.error) {
       connection.send(*answerLine(engine, *line));
-    else
+      isChanged = true;
+    } else
       connection.send(refusal(std::move(envelope)));
   }
+  // The innermost action is evaluated next.
+  if (isChanged && observer.innermost)
+    engine.breakpoints.findEnds(observer.innermost->parent);
   return result;
 }
 

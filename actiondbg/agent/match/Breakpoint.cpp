@@ -20,6 +20,7 @@ Breakpoint Breakpoint::parse(Fields &fields) {
           .after = fields.boolean("after", false),
           .log = fields.boolean("log", false),
           .ignore = fields.integerOr("ignore", 0, 0),
+          .meaning = fields.json({"terms", "condition", "outcome", "after"}),
           .spec = Spec::parse(fields),
           .outcome = fields.inner<OutcomeFilter>("outcome"),
           .watch = fields.inner<Watch>("watch"),

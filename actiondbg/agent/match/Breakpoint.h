@@ -99,14 +99,18 @@ struct Catch {
 struct Breakpoint {
   int id = 0;
   bool enabled = true;
-  /// Whether it was set or enabled after the running actions began.
-  bool isNew = false;
   bool temporary = false;
   bool after = false;
   /// Hits are logged instead of stopping.
   bool log = false;
   int64_t ignore = 0;
   uint64_t hits = 0;
+  /// Whether running actions with an ordinal above `evaluated` are still to be
+  /// evaluated: it was set, enabled or changed after they began.
+  bool isNew = false;
+  uint64_t evaluated = 0;
+  /// What it stops at, as text.
+  std::string meaning;
   Spec spec;
   std::optional<OutcomeFilter> outcome;
   std::optional<Watch> watch;

@@ -2,13 +2,31 @@
 
 namespace adbg {
 
+/// Forgets that an action has a breakpoint at its end.
+static void forgetEnd(Frame &frame, int id) {
+  if (frame.rare().stopAfter.empty() && frame.rare().undecided.empty())
+    return;
+  Rare &rare = frame.needRare();
+  std::erase(rare.stopAfter, id);
+  std::erase_if(rare.undecided, [&](auto &each) { return each.first == id; });
+}
+
 void BreakpointHits::set(std::vector<Breakpoint> all) {
+  Frame *innermost = observer.innermost;
   for (Breakpoint &one : all) {
     auto old = std::ranges::find(breakpoints, one.id, &Breakpoint::id);
     one.isNew = one.enabled;
     if (old == breakpoints.end())
       continue;
-    one.isNew &= old->isNew || !old->enabled;
+    if (old->meaning != one.meaning) {
+      for (Frame *frame = innermost; frame; frame = frame->parent)
+        forgetEnd(*frame, one.id);
+    } else {
+      bool isPending = old->isNew || !old->enabled;
+      one.isNew &= isPending;
+      one.evaluated =
+          isPending || !innermost ? old->evaluated : innermost->ordinal;
+    }
     one.hits = old->hits;
     one.spec.matched = old->spec.matched;
     if (one.watch && old->watch && one.watch->isSameAs(*old->watch))
@@ -108,12 +126,19 @@ void BreakpointHits::hitBefore(Frame &frame, ArrayRef<Candidate> found,
 }
 
 void BreakpointHits::findEnds(Frame *innermost) {
+  if (std::ranges::none_of(breakpoints, &Breakpoint::isNew))
+    return;
+  // In the order of their beginnings, in which they count as matched.
+  std::vector<Frame *> running;
+  for (Frame *frame = innermost; frame; frame = frame->parent)
+    if (frame->kind != Kind::None && !frame->over)
+      running.insert(running.begin(), frame);
   for (Breakpoint &one : breakpoints) {
     if (!std::exchange(one.isNew, false) || one.watch || one.catches ||
         !(one.after || one.isAboutOutcome()))
       continue;
-    for (Frame *frame = innermost; frame; frame = frame->parent)
-      if (frame->kind != Kind::None && !frame->over)
+    for (Frame *frame : running)
+      if (frame->ordinal > one.evaluated)
         if (Results results = one.spec.resultsFor(*frame))
           noteEnd(*frame, one, results);
   }

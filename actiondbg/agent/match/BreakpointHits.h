@@ -42,7 +42,8 @@ public:
   /// at its end.
   void hitBefore(Frame &frame, ArrayRef<Candidate> candidates, Notice &notice);
   /// Notes the breakpoints for the ends of the running actions, the innermost
-  /// and those around it, that were set or enabled since this was called last.
+  /// and those around it, that were set, enabled or changed since this was
+  /// called last. Called before the tool goes on.
   void findEnds(Frame *innermost);
   /// Finds hits after an action; returns whether there are any.
   bool hitAfter(Frame &frame, Notice &notice);

@@ -93,7 +93,7 @@ bool Plan::isAlways(const Frame &frame) {
 }
 
 bool Plan::isSelected(const Frame &frame) {
-  if (isAlways(frame))
+  if (frame.isExempt || isAlways(frame))
     return false;
   return specs.empty() || std::ranges::any_of(specs, [&](Spec &spec) {
            return spec.matches(frame);
@@ -158,11 +158,13 @@ void Plan::classify(Frame &frame) {
   frame.isHeld =
       (frame.parent && frame.parent->isHeld) || isConversionOfStep(frame);
   bool isPass = frame.isRealPass();
+  frame.isExempt = frame.parent && frame.parent->isExempt;
   frame.isSelected =
       (isPass || (isLeaf(frame) && !frame.isHeld)) && isSelected(frame);
   frame.isCandidate = frame.isSelected && !frame.isHeld &&
                       (!isPass || passes.contains(frame.name()));
-  frame.isHeld |= isPass && (held.contains(frame.name()) || isAlways(frame));
+  frame.isExempt |= isPass && isAlways(frame);
+  frame.isHeld |= frame.isExempt || (isPass && held.contains(frame.name()));
 }
 
 bool Plan::decide(Frame &frame) {
@@ -421,15 +423,17 @@ void countOperations(Operation *root, TextMap<int64_t> &counts) {
 LogicalResult Alternative::finish(Operation *root, LogicalResult result) {
   if (isOwn)
     return result;
+  // It may be in the module that an earlier pass manager ran on.
+  Operation *whole = rootOf(root);
   if (succeeded(result))
     result = append(root);
   hasFailed = false; // the tool may have other parts of its input
   Silence silence;
   AgentHeap agentHeap;
   if (succeeded(result))
-    note(root);
+    note(whole);
   else
-    finals.erase(ids.of(root));
+    finals.erase(ids.of(whole));
   return result;
 }
 

@@ -13,7 +13,8 @@ namespace adbg {
 static constexpr size_t mostEvents = 100000, mostAround = 256, mostUsers = 8,
                         mostCasts = 16;
 static constexpr int64_t mostNamed = 100000;
-/// The operations of each name that are written whatever the limit is.
+/// The operations of each name that are written of each pass, whatever the
+/// limit is.
 static constexpr int64_t fewOfName = 10;
 
 bool WantedOperations::contains(Operation *op, uint32_t id) {
@@ -346,7 +347,10 @@ void Legalizations::endOperation(Operation *op, bool isLegalized) {
 
 /// Writes what was tried for the newest operation, unless there was too much.
 void Legalizations::writeWanted(Conversion &conversion, StringRef name) {
-  int64_t &ofName = writtenOfName[name.str()];
+  const Json *pass = conversion.head.get("pass");
+  std::string key =
+      pass && pass->getAsString() ? pass->getAsString()->str() : "";
+  int64_t &ofName = writtenOfName[key + '\0' + name.str()];
   if (written >= wanted.most && ofName >= fewOfName) {
     conversion.newestUntold = &conversion.untold[name.str()];
     ++*conversion.newestUntold;

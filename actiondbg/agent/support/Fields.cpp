@@ -21,6 +21,15 @@ const Json *Fields::optional(StringRef key) {
   return value && !value->isNull() ? value : nullptr;
 }
 
+std::string Fields::json(std::initializer_list<StringRef> keys) {
+  std::string text;
+  raw_string_ostream os(text);
+  for (StringRef key : keys)
+    if (const Json *value = optional(key))
+      os << key << *value << '\n';
+  return text;
+}
+
 int64_t Fields::integer(StringRef key, int64_t least) {
   if (!optional(key))
     fail("the field '" + nameOf(key) + "' is missing");

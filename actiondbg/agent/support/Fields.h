@@ -23,6 +23,8 @@ public:
   std::string textOr(StringRef key, StringRef otherwise);
   /// Returns a field, or null without an error if it is absent or null.
   const Json *optional(StringRef key);
+  /// Returns some fields as text, by which two objects can be compared.
+  std::string json(std::initializer_list<StringRef> keys);
   const Object *optionalObject(StringRef key);
   const Array *array(StringRef key);
   std::vector<std::string> texts(StringRef key);

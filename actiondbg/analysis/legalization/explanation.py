@@ -416,11 +416,17 @@ class Explanation(msgspec.Struct, kw_only=True):
 
     def untold(self) -> dict[str, int]:
         """Return the number of operations that conversions left and that ``groups`` lacks, by name:
-        what was tried is kept for the first ones only.
+        what was tried is kept for the first ones only. Of several passes that left a name, the
+        largest number is taken, as they may have left the same operations.
         """
-        found: Counter[str] = Counter()
+        if self.target is None:
+            return {}
+        of_pass: dict[str | None, Counter[str]] = {}
         for conversion in self.conversions:
-            found.update(conversion.untold)
+            of_pass.setdefault(conversion.pass_name, Counter()).update(conversion.untold)
+        found: Counter[str] = Counter()
+        for counts in of_pass.values():
+            found |= counts
         return dict(found)
 
 

@@ -6,7 +6,7 @@ import datetime
 import decimal
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import IO, Any
 
@@ -29,7 +29,7 @@ def write_json(reader: Reader, out: IO[bytes]) -> None:
     names = _unique(reader.schema.names)
     before = "[\n"
     for batch in reader:
-        rows = zip(*(column.to_pylist() for column in batch.columns), strict=True)
+        rows = zip(*map(values_of, batch.columns), strict=True)
         for row in rows:
             fields = {name: _plain(value) for name, value in zip(names, row, strict=True)}
             out.write(before.encode() + json.dumps(fields, ensure_ascii=False).encode())
@@ -52,6 +52,14 @@ def write_parquet(reader: Reader, out: IO[bytes]) -> None:
 
 
 FORMATS: dict[str, Write] = {"csv": write_csv, "json": write_json, "parquet": write_parquet}
+
+
+def values_of(column: Array) -> list[Any]:
+    """Return the values of a column; a map as a dictionary."""
+    values: list[Any] = column.to_pylist()
+    if not pa.types.is_map(column.type):
+        return values
+    return [None if value is None else _mapping(value) for value in values]
 
 
 def text_of(value: object) -> str:
@@ -84,7 +92,7 @@ def _converted(batch: Any, schema: Any) -> Any:
 
 
 def _texts(column: Array) -> Array:
-    values = [None if value is None else text_of(value) for value in column.to_pylist()]
+    values = [None if value is None else text_of(value) for value in values_of(column)]
     return pa.array(values, type=pa.string())
 
 
@@ -102,11 +110,15 @@ def _plain(value: Any) -> Any:
         return value.decode(errors="backslashreplace")
     if isinstance(value, dict):
         return {str(key): _plain(each) for key, each in value.items()}  # pyright: ignore
-    if isinstance(value, list) and value and isinstance(value[0], tuple):  # of a map
-        return {text_of(key): _plain(each) for key, each in value}  # pyright: ignore
+    if isinstance(value, list) and value and isinstance(value[0], tuple):  # a map in a value
+        return _plain(_mapping(value))  # pyright: ignore
     if isinstance(value, list):
         return [_plain(each) for each in value]  # pyright: ignore
     return str(value)
+
+
+def _mapping(pairs: Iterable[tuple[object, Any]]) -> dict[str, Any]:
+    return {text_of(key): value for key, value in pairs}
 
 
 def _unique(names: list[str]) -> list[str]:

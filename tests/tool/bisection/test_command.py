@@ -345,7 +345,7 @@ def test_a_filter_narrows_the_search(mlir_opt: str, source: str) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--filter", "#12"], "names an ordinal"),
+        (["--filter", "#12"], "selects by a number"),
         (["--filter", "pattern:A if hits > 2"], "not known before an action"),
         (["--filter", "in:"], "in:"),
         (["--tag", "["], "not closed"),
@@ -358,3 +358,12 @@ def test_a_wrong_choice_of_candidates_is_bad_usage(
     assert (done.returncode, done.stdout) == (2, "")
     assert told in done.stderr
     assert os.listdir() == ["folds.mlir"]
+
+
+def test_nothing_in_a_pass_that_always_runs_is_a_candidate(mlir_opt: str, source: str) -> None:
+    """Not even a pass, as of those that a pass runs again and again."""
+    nested = "--pass-pipeline=builtin.module(composite-fixed-point-pass{pipeline=cse})"
+    words = ["--test", "false", "--always", "composite-fixed-point-pass"]
+    result = json.loads(run("--json", *words, "--", mlir_opt, source, nested).stdout)
+    assert result["verdict"] == "not-good-at-start"
+    assert "there are no candidates with --always" in result["message"]

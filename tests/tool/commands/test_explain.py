@@ -89,6 +89,20 @@ def test_operations_behind_the_limit_are_counted_and_no_name_is_left_out(mlir_op
     assert "left as well: 5 x memref.load." in Path("why.html").read_text()
 
 
+def test_a_later_pass_is_explained_behind_the_limit_of_an_earlier_one(mlir_opt: str) -> None:
+    lines = [
+        f"  %{n + 1} = arith.addi %{n}, %{n} : tensor<4xi32>".replace("%0", "%a")
+        for n in range(1200)
+    ]
+    text = "\n".join(lines)
+    stock.write("a.mlir", f"func.func @f(%a: tensor<4xi32>) {{\n{text}\n  return\n}}\n")
+    passes = ["--convert-index-to-llvm", "--convert-arith-to-llvm"]
+    done = explain("--left", "op:arith.addi", "--", mlir_opt, "a.mlir", *passes).stdout
+    assert "of convert-arith-to-llvm" in done and "needs type tensor<4xi32>" in done
+    # Each of the two left them all: 1,200 less 10 that are kept of the second.
+    assert "left as well: 1,190 x arith.addi." in done
+
+
 IGNORED = """\
 module attributes {mpi.dlti = #dlti.map<"MPI:comm_world_rank" = 1>} {
   shard.grid @g(shape = 3x4x5)

@@ -161,6 +161,55 @@ def test_breakpoints_stop_at_the_ends_of_actions_that_run_when_they_are_set(
     assert ends >= 4
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_breakpoints_that_change_on_the_way_stop_at_the_same_places(
+    both: Start, tmp_path: Path, seed: int
+) -> None:
+    """Those at ends of actions, which may have begun before the change."""
+    dice = random.Random(seed)
+    sessions = both(*LOWER, source=_loop(tmp_path)) if seed % 2 else both()
+    specs = ("pass:*", "tag:*", "pattern:*", "fold:*", "pass:canonicalize", "#1")
+    conditions = (None, "depth == 0", "depth > 1", "line > 5", "outcome == 'unchanged'")
+    outcomes = (None, None, "changed", "failed", "succeeded")
+
+    def change() -> None:
+        ids = [one.id for one in sessions.live.breakpoints.all()]
+        match dice.randrange(4) if ids else 0:
+            case 0:
+                outcome = dice.choice(outcomes)
+                after = outcome is None and dice.random() < 0.7
+                condition = dice.choice(conditions)
+                chosen = {"after": after, "outcome": outcome}
+                sessions.do("breakpoints.add", dice.choice(specs), condition, **chosen)
+            case 1:
+                sessions.do("breakpoints.disable", [dice.choice(ids)])
+            case 2:
+                sessions.do("breakpoints.enable", [dice.choice(ids)])
+            case _:
+                sessions.do("breakpoints.set_condition", dice.choice(ids), dice.choice(conditions))
+
+    stops, stop = 0, sessions.do("start")
+    for _ in range(60):
+        for _ in range(dice.randrange(3)):
+            change()
+        moves = ("continue_", "continue_", "step", "next", "finish")
+        stop = sessions.do(dice.choice(moves) if stop.when != "exit" else "run")
+        stops += stop.reason == "breakpoint"
+    assert stops > 5
+
+
+def test_a_condition_on_hits_counts_each_action_once(both: Start) -> None:
+    sessions = both("--canonicalize", "--cse", "--canonicalize", "--mlir-disable-threading")
+    sessions.do("breakpoints.add", "pass:canonicalize", "hits == 2", after=True)
+    sessions.do("breakpoints.add", "fold:*", temporary=True)
+    assert sessions.do("run").breakpoints == [2]
+    sessions.do("breakpoints.disable", [1])
+    sessions.do("breakpoints.enable", [1])
+    stop = sessions.do("continue_")
+    assert (stop.when, stop.breakpoints) == ("after", [1]) and stop.ordinal > 1
+    assert sessions.do("continue_").when == "exit"
+
+
 @pytest.mark.parametrize("nested", [True, False])
 def test_every_frame_has_made_the_same_changes(both: Start, tmp_path: Path, nested: bool) -> None:
     sessions = both(*LOWER, source=_loop(tmp_path))

@@ -313,6 +313,8 @@ with Context():
         except MLIRError:
             if "--fallback" not in sys.argv:
                 sys.exit(int(sys.argv[1]))
+    for each in module.body.operations if "--functions" in sys.argv else ():
+        PassManager.parse("func.func(cse)").run(each.operation)
     print(module)
 """
 
@@ -324,8 +326,11 @@ def of_pass_managers(tmp_path: Path, *args: str) -> actiondbg.Session:
     return actiondbg.launch([sys.executable, str(program), *args])
 
 
-def test_the_final_ir_is_what_the_last_pass_manager_leaves(tmp_path: Path) -> None:
-    with of_pass_managers(tmp_path, "--fallback") as session:
+@pytest.mark.parametrize("further", [(), ("--functions",)])
+def test_the_final_ir_is_what_the_last_pass_manager_leaves(
+    tmp_path: Path, further: tuple[str, ...]
+) -> None:
+    with of_pass_managers(tmp_path, "--fallback", *further) as session:
         session.start()
         with whatif.compare(session, "drop symbol-dce") as found:
             assert found.rows[0].status == 0

@@ -148,9 +148,9 @@ def test_each_filter_is_combined_with_the_globs() -> None:
     assert [spec.condition is None for spec in specs] == [False, True]
 
 
-@pytest.mark.parametrize("spec", ["#12", "pattern:A if ordinal > 3"])
-def test_a_filter_by_ordinals_is_refused(spec: str) -> None:
-    with pytest.raises(UsageError, match="ordinals differ in runs that skip actions"):
+@pytest.mark.parametrize("spec", ["#12", "pattern:A if ordinal > 3", "op:a.b if id > 5"])
+def test_a_filter_by_numbers_is_refused(spec: str) -> None:
+    with pytest.raises(UsageError, match="ordinals and ids differ in runs that skip actions"):
         make_filter(specs=[spec])
 
 

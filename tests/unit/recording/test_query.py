@@ -119,7 +119,7 @@ def test_nested_values_are_text_in_csv() -> None:
 
 def test_a_map_is_an_object() -> None:
     sql = "select map {'a': 1, 'b': 2} as m, map {1: [2]} as n, map {} as e"
-    assert answer("run.adbrec", sql) == [{"m": {"a": 1, "b": 2}, "n": {"1": [2]}, "e": []}]
+    assert answer("run.adbrec", sql) == [{"m": {"a": 1, "b": 2}, "n": {"1": [2]}, "e": {}}]
     assert '{"a": 1, "b": 2}' in query("run.adbrec", sql)
 
 

@@ -80,6 +80,7 @@ _MOST_TRIED = 8  # inputs for each one with defined behaviour
 _MOST_ENDLESS = 8  # inputs on which a run takes too long
 _MOST_WITHOUT_MEANING = 8  # inputs that cannot be interpreted, before the first that can
 _STEPS_AFTER_ENDLESS = 16  # after one, so many times fewer steps for runs before the action
+_SHARE_OF_LARGER = 8  # of the steps left for all larger inputs, for a run before the action
 _STEPS_FOR_ELEMENT = 4  # at least
 _LEAST_SECONDS = 2.0  # for a command
 # Passes that run more than was run, of dialects whose operations LLVM takes for harmless.
@@ -145,6 +146,7 @@ class FunctionJudge:
         self._strictness = strictness(self._pair.before, self._pair.after, self._pair.symbol)
         self._start = time.monotonic()
         self._source_steps = self._limits.steps
+        self._steps_of_larger = self._limits.steps // 2  # left for all larger inputs, about
 
     def judge(self) -> FunctionJudgement:
         """Return the judgement."""
@@ -255,7 +257,7 @@ class FunctionJudge:
             if input.elements * _STEPS_FOR_ELEMENT > self._limits.steps:
                 raise OutOfBudget(f"the arguments have {input.elements:,} elements")
             try:
-                found = self._compared(input)
+                found = self._compared_larger(input) if input.is_larger else self._compared(input)
             except OpenRace:
                 raise
             except NotInterpreted as error:  # such as a reduction of nothing; others may do
@@ -303,6 +305,8 @@ class FunctionJudge:
         types = self._pair.target.inputs if self._pair.is_bufferized else source.inputs
         most = self._limits.inputs * _MOST_TRIED if types else 1
         for input in islice(choose_inputs(types, choice), most):
+            if input.is_larger and self._steps_of_larger <= 0:
+                continue
             yield input
             shared = aliased(input, types)
             if shared is not None and not self._pair.is_bufferized:
@@ -318,17 +322,18 @@ class FunctionJudge:
         """The numbers of the program, near which something may happen."""
         return numbers_in(self._functions)
 
-    def _compared(self, input: Input) -> _Difference | None:
-        """Run both on an input.
+    def _compared(self, input: Input, steps: int = 0) -> _Difference | None:
+        """Run both on an input; before the action with no more than some steps; 0 for the usual.
 
         Raises:
             _Doubt: they seem to differ.
+            OutOfBudget: a run takes too long.
         """
         if input.is_aliased and self._alias:
             return None
         after: FunctionRun | None = None
         try:
-            before = self._run(self._pair.before, input, self._source_steps)
+            before = self._run(self._pair.before, input, steps or self._source_steps)
         except (UndefinedBehaviour, Unsettled) as error:
             self._undefined = f": {error}"
             return None
@@ -337,8 +342,7 @@ class FunctionJudge:
         except Unsettled:
             return None
         except OutOfBudget as error:
-            self._endless = input
-            raise _Endless(f"after the action, {error}") from None
+            raise self._too_long(input, before, error) from None
         except UndefinedBehaviour as error:
             where = self._undefined_after(error)
         else:
@@ -353,6 +357,24 @@ class FunctionJudge:
             names = ", ".join(sorted({str(name).partition(" ")[0] for name in unknown}))
             raise _Doubt(f"seems to differ, but nothing is known of {names}")
         return _Difference(input, where, before, after)
+
+    def _compared_larger(self, input: Input) -> _Difference | None:
+        """Run both on an input of larger sizes; on no more of these if it takes too long."""
+        try:
+            return self._compared(input, max(self._steps_of_larger // _SHARE_OF_LARGER, 1))
+        except _Endless:
+            raise
+        except OutOfBudget:
+            self._steps_of_larger = 0
+            return None
+
+    def _too_long(self, input: Input, before: FunctionRun, error: OutOfBudget) -> OutOfBudget:
+        """Return what it means that the run after an action takes too long."""
+        # Loops over tiles may copy the whole for each one.
+        if input.is_larger and before.outcome.steps**2 >= self._limits.steps:
+            return error
+        self._endless = input
+        return _Endless(f"after the action, {error}")
 
     def _disagreement(self, input: Input, before: FunctionRun, after: FunctionRun) -> str | None:
         """Return what differs, also if each poison is frozen alike before."""
@@ -393,6 +415,8 @@ class FunctionJudge:
         outcome = run_function(
             module, self._pair.symbol, arguments, domain, steps=steps, shown=self._globals
         )
+        if input.is_larger:
+            self._steps_of_larger -= outcome.steps
         tensors = {
             argument.buffer
             for argument, type in zip(input.arguments, function.inputs, strict=True)

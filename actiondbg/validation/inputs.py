@@ -44,6 +44,7 @@ class Input:
 
     arguments: tuple[Argument, ...]  # in order
     buffers: tuple[tuple[Number, ...], ...] = ()  # the elements of the memory behind views
+    is_larger: bool = False  # dynamic sizes are near numbers of the program: runs may take long
 
     @property
     def is_aliased(self) -> bool:
@@ -118,7 +119,7 @@ def element(type: Type) -> IntegerType | FloatType:
 
 _SIZES = (4, 1, 3, 0, 2, 5, 8, 7)
 _LARGEST_SIZE = 130  # of dynamic dimensions
-_MOST_OF_SIZES = 2**11  # elements, of dynamic dimensions of one size
+_MOST_OF_SIZES = 2**12  # steps of a product of matrices, of dynamic dimensions of one size
 _MOST_ELEMENTS = 2**17  # of an argument
 _LARGEST_EXACT = 16.0  # of floats whose sums and products are exact
 _SHARE_OF_POISON = 0.3
@@ -218,10 +219,12 @@ class _Round:
         self._next = 0
 
     def input(self, types: Sequence[Type]) -> Input:
-        if not self._is_regular and self._number % 4 == 3:
-            self._size = self._larger_size(types)
+        is_usual = self._is_regular or self._number % 4 != 3
+        larger = () if is_usual else self._larger_sizes(types)
+        if larger:
+            self._size = larger[self._number // 4 % len(larger)]
         arguments = tuple(self._argument(type) for type in types)
-        return Input(arguments, tuple(self._buffers))
+        return Input(arguments, tuple(self._buffers), bool(larger))
 
     def _argument(self, type: Type) -> Argument:
         if isinstance(type, ShapedType):
@@ -234,12 +237,12 @@ class _Round:
             return Array(shape, values)
         return self._number_of(element(type), is_argument=True)
 
-    def _larger_size(self, types: Sequence[Type]) -> int:
-        """Return a size of the program, if not too many elements have it; or the usual one."""
+    def _larger_sizes(self, types: Sequence[Type]) -> tuple[int, ...]:
+        """Return the sizes of the program with which a run does not take too long."""
         shapes = [each.shape for each in types if isinstance(each, ShapedType)]
         rank = max((shape.count(None) for shape in shapes), default=0)
-        sizes = [size for size in self._choice.sizes if size**rank <= _MOST_OF_SIZES]
-        return sizes[self._number // 4 % len(sizes)] if sizes else self._size
+        sizes = self._choice.sizes
+        return tuple(each for each in sizes if rank < 2 or each ** (rank + 1) <= _MOST_OF_SIZES)
 
     def _dimension(self) -> int:
         if self._is_regular or self._random.random() < 0.8:
@@ -352,4 +355,4 @@ def _renumbered(arguments: Sequence[Argument], input: Input) -> Input:
         replace(each, buffer=numbers[each.buffer]) if isinstance(each, View) else each
         for each in arguments
     )
-    return Input(renamed, tuple(input.buffers[each] for each in used))
+    return Input(renamed, tuple(input.buffers[each] for each in used), input.is_larger)

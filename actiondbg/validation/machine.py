@@ -142,6 +142,7 @@ class FunctionOutcome:
     unknown: frozenset[str]
     # The program has ended itself, by a failed assertion; there are no results.
     is_aborted: bool = False
+    steps: int = 0  # that the run took
 
 
 class Aborted(Exception):
@@ -244,7 +245,7 @@ class Machine:
         """
         memory = [each.buffer for each in arguments if isinstance(each, MemRef)]
         self.escaped = list(dict.fromkeys(memory))
-        is_aborted = False
+        is_aborted, steps = False, self.steps
         results: Sequence[RuntimeValue] = ()
         try:
             results = self.call(self.module.functions[symbol], arguments)
@@ -255,7 +256,8 @@ class Machine:
         unknown = frozenset(self.unknown)
         events = tuple(self.events)
         memory = {name: each for name, each in self.globals.items() if not each.is_constant}
-        return FunctionOutcome(tuple(results), events, memory, unknown, is_aborted)
+        steps -= self.steps
+        return FunctionOutcome(tuple(results), events, memory, unknown, is_aborted, steps)
 
     def call(self, function: Function, arguments: Sequence[RuntimeValue]) -> list[RuntimeValue]:
         """Call a function with a body."""

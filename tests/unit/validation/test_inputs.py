@@ -53,7 +53,7 @@ def test_sizes_are_few_and_small() -> None:
 
 
 def test_a_large_size_is_no_size_of_many_dimensions() -> None:
-    module = ProgramReader().read("func.func private @f(%m: memref<?x?x?xi32>, %n: memref<?xi32>)")
+    module = ProgramReader().read("func.func private @f(%m: memref<?x?xi32>, %n: memref<?xi32>)")
     types = module.functions["f"].inputs
     chosen = choose_inputs(types, Choice(sizes=(11, 100)))
     sizes = {
@@ -65,3 +65,78 @@ def test_a_large_size_is_no_size_of_many_dimensions() -> None:
     }
     assert 11 in sizes
     assert 100 not in sizes
+
+
+_PRODUCT = """
+func.func @f(%a: memref<?x?xi32>, %b: memref<?x?xi32>, %o: memref<?x?xi32>) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  %m = memref.dim %a, %c0 : memref<?x?xi32>
+  %k = memref.dim %a, %c1 : memref<?x?xi32>
+  %n = memref.dim %b, %c1 : memref<?x?xi32>
+  {product}
+  return
+}}
+"""
+_NAMED = """
+  linalg.matmul ins(%a, %b : memref<?x?xi32>, memref<?x?xi32>) outs(%o : memref<?x?xi32>)
+"""
+_IN_LOOPS = """
+  scf.for %i = %c0 to %m step %c1 {
+    scf.for %j = %c0 to %n step %c1 {
+      scf.for %l = %c0 to %k step %c1 {
+        %x = memref.load %a[%i, %l] : memref<?x?xi32>
+        %y = memref.load %b[%l, %j] : memref<?x?xi32>
+        %z = memref.load %o[%i, %j] : memref<?x?xi32>
+        %p = arith.muli %x, %y : i32
+        %s = arith.addi %z, %p : i32
+        memref.store %s, %o[%i, %j] : memref<?x?xi32>
+      }
+    }
+  }
+"""
+_REPEATED = """
+func.func @f(%m: memref<?xi32>, %v: i32) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %number = arith.constant {number} : index
+  %times = arith.constant {times} : index
+  %size = memref.dim %m, %c0 : memref<?xi32>
+  scf.for %k = %c0 to %times step %c1 {{
+    scf.for %i = %c0 to %size step %c1 {{
+      scf.for %j = %c0 to %size step %c1 {{
+        %at = arith.subi %size, %c1 : index
+        memref.store %v, %m[%j] : memref<?xi32>
+      }}
+    }}
+  }}
+  return
+}}
+"""
+_LONG = {
+    "a product in loops": [_PRODUCT.format(product=each) for each in (_NAMED, _IN_LOOPS)],
+    # The run before takes long, too.
+    "large sizes": [_REPEATED.format(number=100, times=each) for each in (1, 8)],
+    "a run in small tiles": [_REPEATED.format(number=40, times=each) for each in (1, 40)],
+}
+
+
+@pytest.mark.parametrize("name", _LONG)
+def test_larger_sizes_that_take_too_long_are_left_out(name: str) -> None:
+    assert _judgement(*_LONG[name]).verdict == "equivalent"
+
+
+def test_a_loop_that_ends_for_small_sizes_only() -> None:
+    endless = """
+  %bound = arith.maxsi %size, %c0 : index
+  %most = arith.constant 20 : index
+  %is_large = arith.cmpi sgt, %size, %most : index
+  scf.while : () -> () {
+    scf.condition(%is_large)
+  } do {
+    scf.yield
+  }"""
+    found = _judgement(*(_FILLED.format(bound=each) for each in (_WHOLE, endless)))
+    assert found.verdict == "unknown"
+    assert "after the action, the run takes too many steps" in found.detail

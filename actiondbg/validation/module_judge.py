@@ -15,7 +15,15 @@ from actiondbg.validation.function_judgement import (
     Query,
     in_module,
 )
-from actiondbg.validation.program import FunctionPair, Module, is_same, references, walk
+from actiondbg.validation.program import (
+    FunctionPair,
+    Module,
+    Operation,
+    is_same,
+    references,
+    structure,
+    walk,
+)
 from actiondbg.validation.program_reader import ProgramReader
 
 # Passes that look at one function at a time, whatever they run on.
@@ -128,10 +136,19 @@ def _unused_globals(before: Module, after: Module) -> Iterator[FunctionJudgement
         )
         if symbol in used or is_private or not operation.name.endswith(".global"):
             continue
-        if before.structure(symbol) != after.structure(symbol):
+        kept = after.operation(symbol)
+        if kept is not None and kept.name != operation.name:  # it is only lowered
+            continue
+        if kept is None or _value(kept) != _value(operation):
             yield FunctionJudgement(
                 symbol, "unknown", "none", "it changes, and no function here uses it"
             )
+
+
+def _value(operation: Operation) -> str:
+    """Return what others read of a global, and whether they may write to it."""
+    values = [operation.attributes.get(each) for each in ("initial_value", "value", "constant")]
+    return f"{values!r} {structure(operation) if operation.regions else ''}"
 
 
 def _interprocedural(judged: list[FunctionJudgement], before: Module) -> list[FunctionJudgement]:

@@ -287,6 +287,24 @@ def test_a_global_that_only_other_modules_use_is_not_compared(visibility: str) -
     )
 
 
+def test_a_global_that_is_only_lowered_is_no_doubt() -> None:
+    before = 'memref.global "public" constant @g : memref<2xi32> = dense<1>'
+    moved = before.replace("xi32>", "xi32, 3>")
+    lowered = (
+        "llvm.mlir.global external constant @g(dense<1> : tensor<2xi32>) {addr_space = 0 : i32}"
+        " : !llvm.array<2 x i32>"
+    )
+    judge = ModuleJudge(JudgementLimits(seconds=5))
+    assert [judge.judge(Query(before, each)) for each in (lowered, moved)] == [[], []]
+
+
+@pytest.mark.parametrize("after", ["", 'memref.global "public" @g : memref<2xi32> = dense<1>'])
+def test_a_global_that_is_gone_or_no_constant_is_not_known(after: str) -> None:
+    before = 'memref.global "public" constant @g : memref<2xi32> = dense<1>'
+    (found,) = ModuleJudge(JudgementLimits(seconds=5)).judge(Query(before, after))
+    assert (found.symbol, found.verdict) == ("g", "unknown")
+
+
 _WINDOW = """
 func.func @f(%m: memref<8xi32>) -> memref<2xi32, strided<[?], offset: ?>> {{
   %c0 = arith.constant 0 : index

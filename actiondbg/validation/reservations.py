@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from actiondbg.validation.domain import fast_math, is_set, overflow_flags
 from actiondbg.validation.program import (
     Attribute,
+    Dense,
     Function,
     Module,
     Operation,
@@ -161,12 +162,18 @@ def _may_be_undefined(operations: Sequence[Operation]) -> int:
     safe = {
         result
         for each in operations
-        if not each.operands and each.attributes.get("value") not in (None, 0, -1)
+        if not each.operands and _divides_all(each.attributes.get("value"))
         for result in each.results
     }
     divisions = [each for each in operations if each.name in BY_NAME and _is_division(each)]
     unsafe = sum(each.operands[1] not in safe for each in divisions)
     return unsafe + sum(_ASSUMING.fullmatch(each.name) is not None for each in operations)
+
+
+def _divides_all(value: Attribute | None) -> bool:
+    """Whether a division by a constant is defined for all numbers."""
+    values = value.values if isinstance(value, Dense) else (value,)
+    return all(isinstance(each, int) and each not in (0, -1) for each in values)
 
 
 def _is_division(operation: Operation) -> bool:

@@ -225,6 +225,21 @@ def test_a_division_by_a_number_is_run() -> None:
     assert _reservation(before, after) == ""
 
 
+@pytest.mark.parametrize(
+    ("divisors", "is_defined"),
+    [("[1, 2]", True), ("[0, 2]", False), ("[3, -1]", False), ("0", False), ("2", True)],
+)
+def test_a_division_by_numbers_is_run_if_none_is_undefined(divisors: str, is_defined: bool) -> None:
+    constant = f"%c = llvm.mlir.constant(dense<{divisors}> : vector<2xi32>) : vector<2xi32>"
+    division = "%d = llvm.sdiv %v, %c : vector<2xi32>"
+    before, after = (
+        _function("%v = llvm.mlir.undef : vector<2xi32>", constant, *each, "llvm.return %x : i32")
+        for each in ((), (division,))
+    )
+    found = "" if is_defined else "but no run shows what is undefined"
+    assert _reservation(before, after) == found
+
+
 _PLACE = "%q = llvm.getelementptr %p[{at}] : (!llvm.ptr) -> !llvm.ptr, i32"
 
 

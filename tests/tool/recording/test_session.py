@@ -190,7 +190,7 @@ def test_breakpoints_that_change_on_the_way_stop_at_the_same_places(
 
     stops, stop = 0, sessions.do("start")
     for _ in range(60):
-        for _ in range(dice.randrange(3)):
+        while dice.random() < 0.5:
             change()
         moves = ("continue_", "continue_", "step", "next", "finish")
         stop = sessions.do(dice.choice(moves) if stop.when != "exit" else "run")

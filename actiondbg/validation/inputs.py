@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import prod
 
 from actiondbg.validation.affine import AffineMap, Expression, IntegerSet
@@ -44,7 +44,8 @@ class Input:
 
     arguments: tuple[Argument, ...]  # in order
     buffers: tuple[tuple[Number, ...], ...] = ()  # the elements of the memory behind views
-    is_larger: bool = False  # dynamic sizes are near numbers of the program: runs may take long
+    # Whether dynamic sizes are near numbers of the program: runs may take long.
+    is_larger: bool = field(default=False, repr=False)
 
     @property
     def is_aliased(self) -> bool:

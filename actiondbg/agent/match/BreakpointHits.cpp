@@ -19,7 +19,9 @@ void BreakpointHits::set(std::vector<Breakpoint> all) {
     if (old == breakpoints.end())
       continue;
     if (old->meaning != one.meaning) {
-      for (Frame *frame = innermost; frame; frame = frame->parent)
+      // A log ends by a breakpoint without matches, but for running actions.
+      for (Frame *frame = one.log ? nullptr : innermost; frame;
+           frame = frame->parent)
         forgetEnd(*frame, one.id);
     } else {
       bool isPending = old->isNew || !old->enabled;

@@ -139,7 +139,7 @@ class CandidateFilter:
     """The user's filter of candidates, which the agent evaluates.
 
     Attributes:
-        specs: an action may be a candidate if one of these matches. Empty for all actions.
+        specs: an action may be a candidate if any of these specs matches. Empty for all actions.
         always: globs of the names that are no candidates.
         options: the filter as options of the command line, for messages; empty for no filter.
         only_passes: whether passes alone may be candidates.

@@ -138,7 +138,7 @@ class _Check:
         return f": {shown(left, kind)} before, {shown(right, kind)} after"
 
     def buffers(self, left: Buffer | None, right: Buffer | None) -> str | None:
-        """Return how two buffers differ; None is that of a tensor, whose elements nobody sees."""
+        """Return how two buffers differ. A tensor has none: nobody sees its elements."""
         if right is None or (left is not None and not left.is_alive):
             return None
         if not right.is_alive:  # it belongs to the caller, also if it was a tensor

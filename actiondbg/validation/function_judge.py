@@ -92,7 +92,7 @@ _FREEING = frozenset(
     {"memref.dealloc", "bufferization.dealloc", "bufferization.dealloc_tensor", "memref.realloc"}
 )
 _REAL_INPUTS = 6  # with which a function that is not interpreted is run
-_MOST_REAL_INPUTS = 24  # with those that have numbers of the program
+_MOST_REAL_INPUTS = 24  # with the inputs that have numbers of the program
 _RACE_INPUTS = 2  # with which it is looked for races
 _ELIDED = "<__elided__>"
 

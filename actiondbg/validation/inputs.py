@@ -182,7 +182,7 @@ def _constants(expression: Expression) -> Iterator[int]:
 def sizes_in(functions: Iterable[Function], numbers: Iterable[int]) -> tuple[int, ...]:
     """Return sizes beyond which functions may do something else.
 
-    They are those of vectors, and numbers of the program, with what is left of a second one.
+    A size is a number of the program, or the lanes of one or two vectors and one element more.
     """
     found = set(numbers)
     for function in functions:

@@ -30,8 +30,8 @@ FORMS = {
     "append 'PIPELINE'": "run more passes at the end",
     "benefit P N": "change the benefit of a pattern",
 }
-# What is told of a change that begins with a word and has another form.
-_FORMS = {
+# What a change has to look like, by its first word, for messages.
+_EXPECTED = {
     "pattern:": "'pattern:P off', 'pattern:P on', 'pattern:P off in PASS'",
     "fold:": "'fold:OP off', 'fold:OP off in PASS'",
     "drop": "'drop PASS'",
@@ -47,7 +47,7 @@ _HELP = (
     "lists the forms"
 )
 Side = Literal["before", "after"]
-VERBS = tuple(word for word in _FORMS if not word.endswith(":"))
+VERBS = tuple(word for word in _EXPECTED if not word.endswith(":"))
 _SWITCHES: dict[str, Literal["pattern", "fold"]] = {"pattern:": "pattern", "fold:": "fold"}
 _PASS = "pass:"
 _REFERENCE = re.compile(r"(?P<name>[^#{}]*)(?:#(?P<number>[0-9]+))?")
@@ -290,7 +290,7 @@ def _unknown(words: list[str]) -> UsageError:
         return UsageError(
             f"{text} is not an alternative: to leave out one action, 'goto {words[0]}' and 'skip'."
         )
-    form = next((form for verb, form in _FORMS.items() if _is_verb(verb, words[0])), None)
+    form = next((form for verb, form in _EXPECTED.items() if _is_verb(verb, words[0])), None)
     return UsageError(f"{text} is not an alternative: {f'write {form}' if form else _HELP}.")
 
 

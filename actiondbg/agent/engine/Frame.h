@@ -221,9 +221,9 @@ struct Frame {
   bool skipped = false;
   /// Whether a pipeline of an alternative runs it, not the tool.
   bool isAlternative = false;
-  /// Set by a plan: exempt by its name or by that of a pass around it; selected
-  /// by the user; inside a pass whose actions must all run; a candidate;
-  /// skipped. See Plan.h.
+  /// Set by a plan: its name, or the name of a pass around it, is in `always`;
+  /// selected by the user; inside a pass whose actions must all run; a
+  /// candidate; skipped. See Plan.h.
   bool isExempt = false, isSelected = false, isHeld = false,
        isCandidate = false, isPlanned = false;
   /// The results after which the resumption's `until` matches this action; it

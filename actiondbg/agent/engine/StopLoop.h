@@ -129,7 +129,7 @@ public:
   /// Answers requests until one of them resumes the tool.
   void serve();
   /// Replaces the targets of the previous resumption, and notes new
-  /// breakpoints: the end of a running action may be one of either.
+  /// breakpoints. The end of a running action may be a target, or a hit.
   void setTargets(Frame *innermost);
   /// Ends `serve`.
   void resume(Resumption next);

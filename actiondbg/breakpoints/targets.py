@@ -24,8 +24,15 @@ from actiondbg.protocol.types import ResultFilter
 from actiondbg.support.counts import joined
 from actiondbg.support.globs import check_glob
 
-# For help and completion. A word in capitals is a placeholder; cursor stands for any operation.
-TARGETS = ("cursor", "@ID", "%SSA", "op:GLOB count", "attribute NAME of cursor")
+# The forms of TARGET, with what is watched. A word in capitals is a placeholder; cursor stands for
+# any operation.
+TARGETS = {
+    "cursor": "the operation of the cursor",
+    "@ID": "an operation",
+    "%SSA": "the operation of a value",
+    "op:GLOB count": "the number of operations of a name",
+    "attribute NAME of cursor": "an attribute of an operation, which may be @ID or %SSA too",
+}
 
 _NAME = r"""("[^"]+"|'[^']+'|\S+)"""
 _ATTRIBUTE = re.compile(rf"attribute\s+{_NAME}\s+of\s+(\S+)")
@@ -71,8 +78,7 @@ def parse_target(text: str) -> Target:
         return Target("attribute", parse_operation(match[2]), _bare(match[1]))
     operation = _operation(stripped)
     if operation is None:
-        forms = f"{', '.join(TARGETS[:-1])} or {TARGETS[-1]}"
-        raise UsageError(f"{stripped!r} cannot be watched: give {forms}.")
+        raise UsageError(f"{stripped!r} cannot be watched: give {joined(TARGETS, 'or')}.")
     return Target("operation", operation)
 
 
@@ -146,12 +152,18 @@ class Event(NamedTuple):
     label: str  # what it is
     glob: str | None = None  # what its glob matches; None if it takes none
 
+    @property
+    def about(self) -> str:
+        """Return its label, and what its glob matches."""
+        glob = "" if self.glob is None else f"; GLOB matches {self.glob}"
+        return f"{self.label[0].lower()}{self.label[1:]}{glob}"
+
 
 EVENTS: dict[CatchKind, Event] = {
-    "failure": Event("Failure of a pass", "pass"),
+    "failure": Event("Failure of a pass", "the argument or the class of the pass"),
     "crash": Event("Crash of the tool"),
     "verify": Event("Invalid IR"),
-    "diagnostic": Event("Diagnostic", "text"),
+    "diagnostic": Event("Diagnostic", "its text"),
     "nonconvergence": Event("Greedy rewrite that does not converge"),
 }
 assert tuple(EVENTS) == get_args(CatchKind)

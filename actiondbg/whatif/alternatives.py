@@ -14,40 +14,33 @@ import msgspec
 
 from actiondbg.analysis.textual_pipelines import depths, split_outside
 from actiondbg.errors import UsageError
+from actiondbg.support.counts import joined
 from actiondbg.support.globs import check_glob
 
 HIGHEST = 0xFFFE  # the highest benefit of MLIR
-# The forms of alternatives, with their meanings.
+# The forms of a change, with their meanings. A word in capitals is a placeholder.
 FORMS = {
-    "pattern:P off, pattern:P on": "skip a pattern, or try it first",
+    "pattern:P off": "skip a pattern",
+    "pattern:P off in PASS": "skip a pattern in one pass",
+    "pattern:P on": "try a pattern first",
     "fold:OP off": "skip the folds of an operation",
-    "pattern:P off in PASS": "skip it in one pass; a fold, too",
+    "fold:OP off in PASS": "skip the folds of an operation in one pass",
     "drop PASS": "leave a pass out",
     "PASS{OPTION=VALUE ...}": "change options of a pass",
     "replace PASS with 'PIPELINE'": "run other passes instead",
-    "insert 'PIPELINE' before PASS": "run more passes before a pass, or after it",
-    "move PASS before PASS": "change the order; also 'after', and 'swap PASS PASS'",
+    "insert 'PIPELINE' before PASS": "run more passes before a pass",
+    "insert 'PIPELINE' after PASS": "run more passes after a pass",
+    "move PASS before PASS": "change the order of passes",
+    "move PASS after PASS": "change the order of passes",
+    "swap PASS PASS": "change the order of passes",
     "append 'PIPELINE'": "run more passes at the end",
     "benefit P N": "change the benefit of a pattern",
-}
-# What a change has to look like, by its first word, for messages.
-_EXPECTED = {
-    "pattern:": "'pattern:P off', 'pattern:P on', 'pattern:P off in PASS'",
-    "fold:": "'fold:OP off', 'fold:OP off in PASS'",
-    "drop": "'drop PASS'",
-    "replace": "'replace PASS with PIPELINE', with quotes around the pipeline",
-    "insert": "'insert PIPELINE before PASS', or 'after', with quotes around the pipeline",
-    "move": "'move PASS before PASS', or 'after'",
-    "swap": "'swap PASS PASS', without 'and'",
-    "append": "'append PIPELINE', with quotes around the pipeline",
-    "benefit": "'benefit P N'",
 }
 _HELP = (
     "write one such as 'drop cse#2', 'pattern:P off' or 'swap cse canonicalize'; 'help whatif' "
     "lists the forms"
 )
 Side = Literal["before", "after"]
-VERBS = tuple(word for word in _EXPECTED if not word.endswith(":"))
 _SWITCHES: dict[str, Literal["pattern", "fold"]] = {"pattern:": "pattern", "fold:": "fold"}
 _PASS = "pass:"
 _REFERENCE = re.compile(r"(?P<name>[^#{}]*)(?:#(?P<number>[0-9]+))?")
@@ -290,12 +283,14 @@ def _unknown(words: list[str]) -> UsageError:
         return UsageError(
             f"{text} is not an alternative: to leave out one action, 'goto {words[0]}' and 'skip'."
         )
-    form = next((form for verb, form in _EXPECTED.items() if _is_verb(verb, words[0])), None)
-    return UsageError(f"{text} is not an alternative: {f'write {form}' if form else _HELP}.")
+    forms = [repr(form) for form in FORMS if _verb(form) == _verb(words[0])]
+    way = f"write {joined(forms, 'or')}" if forms else _HELP
+    return UsageError(f"{text} is not an alternative: {way}.")
 
 
-def _is_verb(verb: str, word: str) -> bool:
-    return word.startswith(verb) if verb.endswith(":") else word == verb
+def _verb(text: str) -> str:
+    """Return the first word, without the name behind a colon."""
+    return re.split("[ :]", text, maxsplit=1)[0]
 
 
 def _switch(kind: Literal["pattern", "fold"], name: str, words: list[str]) -> Switch:

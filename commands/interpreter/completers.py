@@ -139,61 +139,72 @@ def spec(typed: Typed) -> list[str] | None:
 
 def alternative(typed: Typed) -> list[str]:
     """Complete what a run does otherwise, as ``whatif`` takes it."""
-    from actiondbg.whatif.alternatives import VERBS
+    from actiondbg.whatif.alternatives import FORMS
 
-    last = typed.before[-1] if typed.before else ";"
-    if last.startswith(("pattern:", "fold:")):
-        return matching(["off", "on"] if last.startswith("pattern:") else ["off"], typed.word)
-    if last == "off":
-        return matching(["and", "in"], typed.word)
-    if last in ("drop", "replace", "move", "swap", "in", "before", "after"):
-        return passes(typed)
-    if last == "benefit":
-        return patterns(typed)
-    if last == "and" or last.endswith(";") or last.startswith("-"):
-        names = [f"pattern:{name}" for name in _names(typed, "pattern")]
-        verbs = sorted(VERBS)
-        return matching([*verbs, *names] if typed.word else [*verbs, "pattern:"], typed.word)
-    verb = typed.before[-2] if len(typed.before) > 1 else ""
-    if verb == "swap":
-        return passes(typed)
-    following = {"move": ["before", "after"], "insert": ["before", "after"], "replace": ["with"]}
-    return matching(following.get(verb, ["and"]), typed.word)
+    begins = [
+        place
+        for place, word in enumerate(typed.before, 1)
+        if word == "and" or word.endswith(";") or word.startswith("-")
+    ]
+    before = typed.before[max(begins, default=0) :]
+    return _following(typed, before, (form for form in FORMS if form[0].islower()), "and")
+
+
+def _following(typed: Typed, before: list[str], forms: Iterable[str], end: str) -> list[str]:
+    """Complete a text that has one of some forms.
+
+    Args:
+        before: the words of the text before the one to complete.
+        end: the word that may follow a whole form.
+    """
+    all_tokens = [[*form.split(), end] for form in forms]
+    tokens = [
+        each[len(before)]
+        for each in all_tokens
+        if len(before) < len(each) and all(map(_stands_for, before, each))
+    ]
+    return matching(
+        dict.fromkeys(name for token in tokens for name in _standing_for(token, typed)), typed.word
+    )
+
+
+def _literal(token: str) -> str:
+    """Return a token of a form without the placeholder at its end."""
+    return token.rstrip(string.ascii_uppercase)
+
+
+def _stands_for(word: str, token: str) -> bool:
+    """Whether a word stands where a form has a token."""
+    if token == "cursor":
+        return word == token or word[:1] in "@%"
+    start = _literal(token.strip("'"))
+    return word == token if start == token else word.startswith(start)
+
+
+_PLACEHOLDERS: dict[str, Kind] = {"PASS": "pass", "P": "pattern", "OP": "op", "GLOB": "op"}
+
+
+def _standing_for(token: str, typed: Typed) -> list[str]:
+    """Return what may stand where a form has a token: the token, or the names of a placeholder."""
+    if token in ("cursor", "%SSA") and typed.word.startswith("%"):
+        return _values(typed)
+    start = _literal(token.strip("'"))
+    placeholder = token.strip("'").removeprefix(start)
+    if start and not typed.word.startswith(start):
+        return [start] if start.strip("@%") else []
+    names = _names(typed, _PLACEHOLDERS[placeholder]) if placeholder in _PLACEHOLDERS else []
+    return [f"{start}{name}" for name in names] if placeholder else [start]
 
 
 _TARGET_WORD = re.compile(r"""(?:op:)?(?:"[^"]*"|'[^']*')|\S+""")
 
 
 def watched(typed: Typed) -> list[str]:
-    word = typed.word
     if "if" in typed.before:
-        return matching(FIELDS, word)
-    if word.startswith("op:"):
-        return matching([f"op:{name}" for name in _names(typed, "op")], word)
+        return matching(FIELDS, typed.word)
     line = re.sub(r"op:\s+", "op:", " ".join(typed.before))
     before = [each for each in _TARGET_WORD.findall(line) if not each.startswith("-")]
-    forms = [[*form.split(), "if"] for form in TARGETS]
-    following = [
-        form[len(before)]
-        for form in forms
-        if len(before) < len(form) and all(map(_is_word_of_target, before, form))
-    ]
-    values = _values(typed) if "cursor" in following and word.startswith("%") else []
-    starts = [_literal(each) for each in following if _literal(each).strip("@%")]
-    return matching([*dict.fromkeys(starts), *values], word)
-
-
-def _literal(token: str) -> str:
-    """Return a token of a form of a target without the name of what stands there."""
-    return token.rstrip(string.ascii_uppercase)
-
-
-def _is_word_of_target(word: str, token: str) -> bool:
-    """Whether a word stands where a form of a target has a token."""
-    if token == "cursor":
-        return word == token or word[:1] in "@%"
-    start = _literal(token)
-    return word == token if start == token else word.startswith(start)
+    return _following(typed, before, TARGETS, "if")
 
 
 def caught(typed: Typed) -> list[str]:

@@ -89,6 +89,8 @@ class Command:
         shows_ir: whether it needs a recording with IR.
         reads: whether it only reads, and changes nothing that another command sees.
         permission: what it does beside debugging, which a front end may refuse; mostly empty.
+        contained: whether it uses the session alone, and no program, file or terminal: coding
+            agents may run it; by default as its topic.
         abbreviates: whether a subcommand is also found by a unique prefix of its last word.
         subcommands: by their last word.
     """
@@ -105,6 +107,7 @@ class Command:
     shows_ir: bool = False
     reads: bool = False
     permission: Permission | None = None
+    contained: bool = False
     abbreviates: bool = True
     subcommands: dict[str, Command] = field(default_factory=dict[str, "Command"])
 
@@ -167,7 +170,8 @@ class Command:
         names = {name: each.takes_value for each in self.fields for name in each.names}
         words, text = take_options(text, names)
         if rest.required and not text:
-            raise UsageError(f"{self.name}: an argument is missing; usage: {self.usage()}.")
+            way = f"; 'help {self.name}' lists the forms" if rest.forms() else ""
+            raise UsageError(f"{self.name}: an argument is missing; usage: {self.usage()}{way}.")
         if self.fields and text.startswith("--"):
             raise UsageError(
                 f"{self.name}: {text.split()[0]!r} is not an option, or its value is missing; "
@@ -235,14 +239,21 @@ class Traits(TypedDict, total=False):
     shows_ir: bool
     reads: bool
     permission: Permission
+    contained: bool
     abbreviates: bool
 
 
 class Topic:
-    """The commands of a module, in the order of help; topics may share a category, its heading."""
+    """The commands of a module, in the order of help; topics may share a category, its heading.
 
-    def __init__(self, category: str) -> None:
+    Args:
+        contained: whether its commands use the session alone: but those with a permission, or that
+            say otherwise.
+    """
+
+    def __init__(self, category: str, *, contained: bool = False) -> None:
         self.category = category
+        self._contained = contained
         self.commands: list[Command] = []
 
     def command(
@@ -253,6 +264,8 @@ class Topic:
         The command of a subcommand may belong to another topic; help lists both together. The
         example is by default the name alone.
         """
+
+        traits.setdefault("contained", self._contained and "permission" not in traits)
 
         def declare(run: RunT) -> RunT:
             self.commands.append(Command(name, self.category, example or name, run, **traits))

@@ -8,6 +8,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from actiondbg.breakpoints.condition import FIELDS
+from actiondbg.commands.interpreter.options import no_forms
 from actiondbg.commands.render.tables import fitted
 
 if TYPE_CHECKING:
@@ -185,6 +186,7 @@ def page(command: Command, refusal: Refusal = _supports_all, width: int = WIDTH)
     if why := refusal(command):
         lines.append(f"  Not available here. {why}")
     rows = [(name, each.summary) for name, each in command.subcommands.items()]
+    rows += [] if command.rest is None else command.rest.forms().items()
     rows += [(each.written, each.help) for each in command.fields]
     longest = max((len(name) for name, _ in rows), default=0)
     indent = longest + 4 if longest + 4 <= width // 2 else 8
@@ -206,9 +208,12 @@ def tables(commands: CommandTable) -> str:
         for each in found:
             names = ", ".join(f"`{alias}`" for alias in each.aliases)
             usage = each.usage().replace("|", "\\|")
+            forms = no_forms() if each.rest is None else each.rest.forms()
+            listed = ", ".join(f"`{form}` ({meaning})" for form, meaning in forms.items())
+            summary = f"{each.summary} Forms: {listed}." if forms else each.summary
             cells = (
                 f"`{usage}`{' also ' + names if names else ''}",
-                each.summary.replace("|", "\\|"),
+                summary.replace("|", "\\|"),
             )
             lines.append(f"| {cells[0]} | {cells[1]} | `{each.example}` |")
         lines.append("")

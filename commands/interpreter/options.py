@@ -13,7 +13,7 @@ command is first used: to define sixty frozen dataclasses takes 25 ms, before th
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
@@ -31,8 +31,14 @@ from typing import (
 from actiondbg.commands.interpreter.values import one_of
 
 Parse = Callable[[str], object]
+Forms = Callable[[], Mapping[str, str]]  # a function, as some are imported when help is asked for
 Completer = Callable[..., list[str] | None]  # takes a completers.Typed; None: complete a file name
 OptionsT = TypeVar("OptionsT", bound="Options")
+
+
+def no_forms() -> Mapping[str, str]:
+    """Return no form."""
+    return {}
 
 
 class Options:
@@ -75,6 +81,7 @@ class Field(NamedTuple):
         alias: another name of an option, which help leaves out.
         words: the values of a Literal.
         many: whether it is a tuple.
+        forms: the forms of a rest, with their meanings, for help.
     """
 
     kind: Literal["argument", "flag", "option", "rest"]
@@ -93,6 +100,7 @@ class Field(NamedTuple):
     name: str = ""
     words: tuple[str, ...] = ()
     many: bool = False
+    forms: Forms = no_forms
 
     @property
     def is_option(self) -> bool:
@@ -190,14 +198,21 @@ def option(
     )
 
 
-def rest(usage: str, *, required: bool = False, complete: Completer | None = None) -> Any:
+def rest(
+    usage: str,
+    *,
+    required: bool = False,
+    complete: Completer | None = None,
+    forms: Forms = no_forms,
+) -> Any:
     """Declare the text after the options, as written: a SPEC, a condition, a command line.
 
     Args:
         usage: the description in the usage line.
         required: an empty text is an error.
+        forms: returns its forms and their meanings, which help lists.
     """
-    return Field("rest", metavar=usage, required=required, complete=complete)
+    return Field("rest", metavar=usage, required=required, complete=complete, forms=forms)
 
 
 def arguments_type(run: Callable[..., object]) -> Any:

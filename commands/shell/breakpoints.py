@@ -28,7 +28,7 @@ from actiondbg.support.counts import counted, plural
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console
 
-BREAKPOINTS = Topic("Breakpoints")
+BREAKPOINTS = Topic("Breakpoints", contained=True)
 
 
 def parse_ids(console: Console, words: Sequence[str]) -> list[int]:
@@ -145,7 +145,7 @@ class CommandsOptions(Options):
     )
 
 
-@BREAKPOINTS.command("commands", example="commands 1", redirects=False)
+@BREAKPOINTS.command("commands", example="commands 1", redirects=False, contained=False)
 def commands(console: Console, options: CommandsOptions) -> None:
     """Run the following lines up to 'end' whenever a breakpoint is hit; if the first line is
     'silent', the stop is not printed.
@@ -230,7 +230,7 @@ class SaveBreakpointsOptions(Options):
     file: str = positional("FILE", help="the script to write", complete=completers.files)
 
 
-@BREAKPOINTS.command("save breakpoints", example="save breakpoints my.adbg")
+@BREAKPOINTS.command("save breakpoints", example="save breakpoints my.adbg", contained=False)
 def save_breakpoints(console: Console, options: SaveBreakpointsOptions) -> Text:
     """Write the breakpoints to a script for 'source'."""
     console.session.breakpoints.save(options.file)
@@ -239,15 +239,15 @@ def save_breakpoints(console: Console, options: SaveBreakpointsOptions) -> Text:
 
 
 class WatchOptions(Options):
-    text: str = rest(f"{' | '.join(TARGETS)} [if EXPR]", required=True, complete=completers.watched)
+    text: str = rest(
+        "TARGET [if EXPR]", required=True, complete=completers.watched, forms=lambda: TARGETS
+    )
     exact: bool = flag(help="do not follow replacements of the operation")
 
 
 @BREAKPOINTS.command("watch", example="watch attribute value of cursor")
 def watch(console: Console, options: WatchOptions) -> Breakpoint:
-    """Stop after actions that change, move, replace or erase an operation, or that change one of
-    its attributes or the number of operations of a name.
-    """
+    """Stop after actions that change, move, replace or erase what is watched."""
     target, condition = split_spec_and_condition(options.text)
     made = console.session.breakpoints.watch(target, exact=options.exact, condition=condition)
     stop = console.session.stop
@@ -260,16 +260,16 @@ def watch(console: Console, options: WatchOptions) -> Breakpoint:
 
 class CatchOptions(Options):
     text: str = rest(
-        f"{'|'.join(EVENTS)} [GLOB] [if EXPR]", required=True, complete=completers.caught
+        "EVENT [GLOB] [if EXPR]",
+        required=True,
+        complete=completers.caught,
+        forms=lambda: {kind: event.about for kind, event in EVENTS.items()},
     )
 
 
 @BREAKPOINTS.command("catch", example="catch diagnostic *operand*")
 def catch(console: Console, options: CatchOptions) -> Breakpoint:
-    """Stop at a pass failure (GLOB matches the argument or the class of the pass), a crash, a
-    verification failure, a diagnostic (GLOB matches the text) or a greedy rewrite that does not
-    converge.
-    """
+    """Stop at an event other than the beginning or the end of an action."""
     word, glob, condition = split_catch(options.text)
     kinds = [kind for kind in EVENTS if kind.startswith(word)]
     kind = kinds[0] if len(kinds) == 1 else word

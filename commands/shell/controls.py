@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console
     from actiondbg.process.stop import Stop
 
-RUNNING = Topic("Running")
+RUNNING = Topic("Running", contained=True)
 _ARGS = "[ARGS] [< IN] [> OUT] [2> ERR]"
 
 

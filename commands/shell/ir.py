@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from actiondbg.protocol import Cursor
     from actiondbg.session.inspection.stopped_ir import What
 
-PRINTING = Topic("IR")
+PRINTING = Topic("IR", contained=True)
 AROUND = 10  # lines before and after a place
 _WHATS: tuple[What, ...] = ("cursor", "action", "function", "module")
 
@@ -86,7 +86,13 @@ class SourceLinesOptions(Options):
     )
 
 
-@PRINTING.command("source-lines", example="source-lines 10", aliases=("sl",), reads=True)
+@PRINTING.command(
+    "source-lines",
+    example="source-lines 10",
+    aliases=("sl",),
+    reads=True,
+    contained=False,  # it reads any file that a location names
+)
 def source_lines(console: Console, options: SourceLinesOptions) -> SourceLines:
     """Show the lines of the source file around the cursor's location, as of a Python kernel."""
     stop = console.session.stop
@@ -153,7 +159,7 @@ def _printed(console: Console, what: What, options: PrintOptions) -> PrintedText
     return printed
 
 
-CURSOR = Topic("Cursor")
+CURSOR = Topic("Cursor", contained=True)
 _WALKS = "Walking the IR"
 
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from actiondbg.session.past.failure_return import FailureReturn
     from actiondbg.session.runnable_session import End
 
-PAST = Topic("Past actions")
+PAST = Topic("Past actions", contained=True)
 _HISTORY_FILE = re.compile(r"(?:-[a-zA-Z]*o|--o[a-z-]*)(?:=(.+))?|-[a-zA-Z]*o(.+)")
 _OPERATION = re.compile(r"cursor|@\d+|%\S+")
 
@@ -389,7 +389,7 @@ class PictureOptions(TrackOptions):
     html: Path | None = option("FILE", help="write a page with the picture")
 
 
-@PAST.command("lineage", example="lineage @12 --svg lineage.svg")
+@PAST.command("lineage", example="lineage @12 --svg lineage.svg", contained=False)
 def lineage(console: Console, options: PictureOptions) -> PictureWritten:
     """Draw what an operation came from and became: from the input to the end of the run."""
     from actiondbg.lineage.pictures.tracking_picture import picture, tracked_ways, write_picture

@@ -90,7 +90,7 @@ class EchoOptions(Options):
     text: str = rest("TEXT")
 
 
-@SCRIPTS.command("echo", example="echo The pattern was skipped.", reads=True)
+@SCRIPTS.command("echo", example="echo The pattern was skipped.", reads=True, contained=True)
 def echo(_: Console, options: EchoOptions) -> Text:
     """Print TEXT."""
     return Text(options.text)
@@ -104,7 +104,7 @@ class HelpOptions(Options):
     )
 
 
-@SCRIPTS.command("help", example="help break", aliases=("h",), reads=True)
+@SCRIPTS.command("help", example="help break", aliases=("h",), reads=True, contained=True)
 def help_(console: Console, options: HelpOptions) -> Text:
     """List the commands, or describe one; 'help all' lists all with examples."""
     return Text(console.interpreter.help(options.words))

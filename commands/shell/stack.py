@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console
     from actiondbg.protocol import Frame
 
-STACK = Topic("Stack of actions")
+STACK = Topic("Stack of actions", contained=True)
 
 
 class BacktraceOptions(Options):

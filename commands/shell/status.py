@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
     from actiondbg.session.session import Session
 
-STATUS = Topic("Status and settings")
+STATUS = Topic("Status and settings", contained=True)
 
 
 STATUS.group(
@@ -216,7 +216,7 @@ class SetOptions(Options):
     value: str = positional("VALUE", help="the new value", complete=completers.setting_values)
 
 
-@STATUS.command("set", example="set style monokai")
+@STATUS.command("set", example="set style monokai", contained=False)
 def set_(console: Console, options: SetOptions) -> None:
     """Change a setting; 'show' lists them."""
     name = console.settings.set(options.name, options.value)
@@ -244,6 +244,7 @@ class ArgumentsOptions(Options):
     "set args",
     example="set args in.mlir --cse",
     needs_tool="Changing the arguments of the tool",
+    contained=False,
     abbreviates=False,
 )
 def set_args(console: Console, options: ArgumentsOptions) -> None:

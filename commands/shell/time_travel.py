@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console
     from actiondbg.process.stop import Stop
 
-TIME_TRAVEL = Topic("Time travel")
+TIME_TRAVEL = Topic("Time travel", contained=True)
 _FREEZES = "A checkpoint"
 _SKIPS = "Skipping actions"
 
@@ -149,7 +149,9 @@ class LoadSkipsOptions(Options):
     file: str = positional("FILE", help="a file written by 'save skips'", complete=completers.files)
 
 
-@TIME_TRAVEL.command("load skips", example="load skips my.skips", needs_tool=_SKIPS)
+@TIME_TRAVEL.command(
+    "load skips", example="load skips my.skips", needs_tool=_SKIPS, contained=False
+)
 def load_skips(console: Console, options: LoadSkipsOptions) -> Text:
     """Skip the actions of a file written by 'save skips', in this run and in later ones."""
     count = console.live_session().skips.load(options.file)
@@ -160,7 +162,9 @@ class SaveSkipsOptions(Options):
     file: str = positional("FILE", help="the file to write", complete=completers.files)
 
 
-@TIME_TRAVEL.command("save skips", example="save skips my.skips", needs_tool=_SKIPS)
+@TIME_TRAVEL.command(
+    "save skips", example="save skips my.skips", needs_tool=_SKIPS, contained=False
+)
 def save_skips(console: Console, options: SaveSkipsOptions) -> Text:
     """Write the skips of this branch to a file for 'load skips'."""
     count = console.live_session().skips.save(options.file)

@@ -6,7 +6,7 @@ import os
 import re
 import shlex
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from actiondbg.session.session import Session
 
 _USUAL = ("sensible-editor", "nano", "vim", "vi")
-WHATIF = Topic("What if")
+WHATIF = Topic("What if", contained=True)
 _EDITS = "Editing IR"
 _HEADING = 2  # comment lines above the text in the editor
 _LINE = re.compile(r"\b([Ll])ine (\d+)\b")
@@ -100,7 +100,7 @@ class EditIROptions(Options):
     generic: bool = flag(help="edit the generic form")
 
 
-@WHATIF.command("edit-ir", example="edit-ir function", needs_tool=_EDITS)
+@WHATIF.command("edit-ir", example="edit-ir function", needs_tool=_EDITS, contained=False)
 def edit_ir(console: Console, options: EditIROptions) -> Edition | Text:
     """Edit IR at a stop before or after a pass, in $VISUAL or $EDITOR, and go on with it. Values
     have the printer's names. IR that does not parse or verify opens the editor again; an empty or
@@ -184,14 +184,14 @@ class EditFileOptions(Options):
     file: str = positional("FILE", help="the file of the edits", complete=completers.files)
 
 
-@WHATIF.command("save edits", example="save edits my.edits", needs_tool=_EDITS)
+@WHATIF.command("save edits", example="save edits my.edits", needs_tool=_EDITS, contained=False)
 def save_edits(console: Console, options: EditFileOptions) -> Text:
     """Write the edits of this timeline to a file, as patches, for 'load edits' and --edits."""
     count = console.live_session().edits.save(options.file)
     return Text(f"Saved {counted(count, 'edit')} to {options.file}.")
 
 
-@WHATIF.command("load edits", example="load edits my.edits", needs_tool=_EDITS)
+@WHATIF.command("load edits", example="load edits my.edits", needs_tool=_EDITS, contained=False)
 def load_edits(console: Console, options: EditFileOptions) -> Text:
     """Apply the edits of a file written by 'save edits', in this run and in later ones."""
     count = console.live_session().edits.load(options.file)
@@ -228,9 +228,18 @@ class AlternativesOptions(OracleOptions):
     all: bool = flag(help="show all operations whose numbers differ, not only the first")
 
 
+def _forms() -> Mapping[str, str]:
+    from actiondbg.whatif.alternatives import FORMS
+
+    return FORMS
+
+
 class WhatifOptions(AlternativesOptions):
     text: str = rest(
-        "ALTERNATIVE[; ALTERNATIVE...]", required=True, complete=completers.alternative
+        "ALTERNATIVE[; ALTERNATIVE...]",
+        required=True,
+        complete=completers.alternative,
+        forms=_forms,
     )
 
 
@@ -239,14 +248,12 @@ class WhatifOptions(AlternativesOptions):
     example="whatif pattern:AddIAddConstant off; drop cse",
     redirects=True,
     needs_tool="A run that does otherwise",
+    contained=False,
 )
 def whatif(console: Console, options: WhatifOptions) -> AlternativesShown:
-    """Compare the run as it is with alternatives, each in a fork of this stop: 'pattern:P off', or
-    'on', which tries P first; 'fold:OP off'; both with 'in PASS'; 'drop PASS';
-    'PASS{OPTION=VALUE ...}'; 'replace PASS with PIPELINE'; 'insert PIPELINE before PASS', or
-    'after'; 'move PASS before PASS', or 'after'; 'swap PASS PASS'; 'append PIPELINE';
-    'benefit P N'. A PASS may be a run of it, such as cse#2. 'and' joins changes into one
-    alternative. The session itself is not affected.
+    """Compare the run as it is with alternatives, each in a fork of this stop. A PASS may be a run
+    of it, such as cse#2. 'and' joins changes into one alternative. The session itself is not
+    affected.
     """
     shown = compare_alternatives(
         console.live_session(), options.text, options, console.progress, console.permissions

@@ -56,7 +56,7 @@ provide(
             label=event.label,
             default=kind == "failure",
             supports_condition=True if event.glob else None,
-            condition_description=event.glob and f"glob of the {event.glob}",
+            condition_description=event.glob and f"glob of {event.glob}",
         )
         for kind, event in EVENTS.items()
     ],

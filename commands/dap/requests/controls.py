@@ -15,10 +15,13 @@ from actiondbg.commands.dap.debuggee import (
     attach,
     launch,
 )
-from actiondbg.commands.dap.handlers import CAPABILITIES, request
+from actiondbg.commands.dap.handlers import CAPABILITIES, PREFIX, request
 from actiondbg.commands.dap.protocol import Arguments, Body, NoArguments
 from actiondbg.commands.dap.requests.breakpoints import actions_of_line
 from actiondbg.commands.dap.server import Client, InitializeRequestArguments
+from actiondbg.commands.interpreter.declaration import Command
+from actiondbg.commands.shell.controls import RUNNING
+from actiondbg.commands.shell.time_travel import TIME_TRAVEL
 from actiondbg.errors import UsageError
 
 
@@ -37,30 +40,36 @@ def _runs(line: str) -> Callable[[Client, NoArguments], str]:
     return run
 
 
-request("continue", resumes=True, is_free=True)(_runs("continue"))
-request("next", resumes=True)(_runs("next"))
-request("stepIn", resumes=True)(_runs("step"))
-request("stepOut", resumes=True)(_runs("finish"))
-request("stepBack", capability="supportsStepBack", resumes=True)(_runs("reverse-step"))
-request("reverseContinue", resumes=True)(_runs("reverse-continue"))
+_STANDARD = {
+    "continue": request("continue", resumes=True, is_free=True),
+    "next": request("next", resumes=True),
+    "step": request("stepIn", resumes=True),
+    "finish": request("stepOut", resumes=True),
+    "reverse-step": request("stepBack", capability="supportsStepBack", resumes=True),
+    "reverse-continue": request("reverseContinue", resumes=True),
+}
+for _line, _request in _STANDARD.items():
+    _request(_runs(_line))
 
 
-@request("actiondbg/reverseNext", resumes=True)
-def reverse_next(client: Client, arguments: CountArguments) -> str:
-    """Go back to the beginning of this action, or to the end of the previous one beside it."""
-    return f"reverse-next {arguments.count}"
+def _counts(command: Command) -> Callable[[Client, CountArguments], str]:
+    """Return a handler that runs a command of the shell with a count."""
+
+    def run(client: Client, arguments: CountArguments) -> str:
+        if command.needs_tool:
+            client.debuggee.console.live_session(command.needs_tool)
+        return f"{command.name} {arguments.count}"
+
+    run.__doc__ = command.summary
+    return run
 
 
-@request("actiondbg/reverseFinish", resumes=True)
-def reverse_finish(client: Client, arguments: CountArguments) -> str:
-    """Go back to the beginning of the parent action."""
-    return f"reverse-finish {arguments.count}"
-
-
-@request("actiondbg/nextChange", resumes=True)
-def next_change(client: Client, arguments: CountArguments) -> str:
-    """Stop after the next action that itself changes the IR."""
-    return f"next-change {arguments.count}"
+for _command in (*RUNNING.commands, *TIME_TRAVEL.commands):
+    _is_counted = _command.repeats and [each.name for each in _command.fields] == ["count"]
+    if _is_counted and _command.name not in _STANDARD:  # such as next-change
+        _first, *_others = _command.name.split("-")
+        _camel = _first + "".join(word.capitalize() for word in _others)
+        request(f"{PREFIX}{_camel}", resumes=True)(_counts(_command))
 
 
 class SkipArguments(Arguments, frozen=True):
@@ -74,13 +83,6 @@ def skip(client: Client, arguments: SkipArguments) -> str:
     """Skip the action of the stop."""
     client.debuggee.console.live_session("Skipping actions")
     return "skip --step" if arguments.step else "skip"
-
-
-@request("actiondbg/apply", resumes=True)
-def apply(client: Client, arguments: CountArguments) -> str:
-    """Carry the action of the stop out, and continue to the next breakpoint."""
-    client.debuggee.console.live_session("Applying actions")
-    return f"apply {arguments.count}"
 
 
 class SpecArguments(Arguments, frozen=True):

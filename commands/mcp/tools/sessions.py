@@ -20,31 +20,7 @@ if TYPE_CHECKING:
     from actiondbg.commands.interpreter.declaration import Command as ShellCommand
     from actiondbg.commands.interpreter.options import Options
 
-# Commands that only use the session. Each other one is refused: it runs programs, reads or writes
-# files, needs a terminal, or is a tool.
-PERMITTED = frozenset(
-    [
-        *("restart", "kill", "continue", "step", "next", "next-change", "next-success", "finish"),
-        *("skip", "apply", "until", "advance", "goto", "run", "start"),
-        *("reverse-step", "reverse-next", "reverse-finish", "reverse-continue"),
-        *("checkpoint", "delete checkpoint", "undo-edit", "apply-pass"),
-        *("break", "tbreak", "break-on-tag", "break-on-file", "watch", "catch"),
-        *("condition", "ignore", "enable", "disable", "delete", "list"),
-        *("set skip", "show skip", "delete skip"),
-        *("backtrace", "up", "down", "frame", "context"),
-        *("print", "around", "count", "diff"),
-        *("cursor-select-from-context", "cursor-select-id", "cursor-print", "cursor-parent"),
-        *("cursor-child", "cursor-previous", "cursor-next", "cursor-function", "cursor-module"),
-        *("cursor-defs", "cursor-users", "cursor-goto"),
-        *("why-not", "explain", "history", "track", "track-back", "related"),
-        *("info action", "info frame", "info breakpoints", "info cursor", "info processes"),
-        *("info contexts", "info threads", "info program", "info tool", "info outcome"),
-        *("info changes", "info patterns", "info passes", "info folds", "info actions"),
-        *("info pipeline", "info cycles", "info checkpoints", "info timeline", "info edits"),
-        *("info applicable", "show", "show args", "show version", "whatif diff", "help", "echo"),
-    ]
-)
-INSTEAD = {"bisect": "bisect", "whatif": "whatif", "edit-ir": "edit", "quit": "close"}
+_INSTEAD = {"bisect": "bisect", "whatif": "whatif", "edit-ir": "edit", "quit": "close"}
 _TEXTS = ("run", "start")  # whose text is arguments of the tool and redirections
 
 
@@ -78,8 +54,8 @@ def _check(desk: Desk, command: ShellCommand, options: Options) -> None:
     name = command.name
     if command.permission is not None:
         return  # which was checked
-    if name not in PERMITTED:
-        way = f"use the tool {INSTEAD[name]}" if name in INSTEAD else "type it in actiondbg's shell"
+    if not command.contained:
+        way = f"use the tool {_INSTEAD[name]}" if name in _INSTEAD else "type it in the shell"
         raise UsageError(
             f"The command {name!r} is not for clients: it runs programs, uses files or a terminal. "
             f"If you need it, {way}."

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from mcp.shared.exceptions import MCPError
 
+from actiondbg.commands.interpreter.completers import files
 from actiondbg.commands.mcp.restrictions import Refused, Restrictions
-from actiondbg.commands.mcp.tools.sessions import INSTEAD, PERMITTED
 from actiondbg.commands.shell.topics import COMMANDS
 from actiondbg.errors import ActiondbgError
 from tests.paths import ROOT
@@ -132,25 +132,26 @@ def test_libraries_that_are_loaded_into_a_tool(word: str, mlir_opt: str, work: P
 # --- commands of the shell -----------------------------------------------------------------
 
 
-def test_each_command_is_permitted_or_refused_by_choice() -> None:
-    """A new command is decided about here: one of these sets, or the list of those refused."""
-    refused = {
+def test_which_commands_are_contained() -> None:
+    """Commands that use files, programs or a terminal, and those with a permission, are not."""
+    beyond = {
         *("commands", "save breakpoints", "save skips", "save edits", "load skips", "load edits"),
-        *("display", "undisplay", "info displays", "lineage", "set", "set args", "source", "trust"),
+        *("display", "undisplay", "lineage", "set", "set args", "source", "trust"),
         *("alias create", "alias list", "alias delete", "macro create", "macro list"),
-        *("macro delete", "edit", "layout", "tui enable", "tui disable"),
+        *("macro delete", "edit", "layout", "tui enable", "tui disable", "edit-ir", "whatif"),
+        *("bisect", "quit", "shell", "py", "native", "validate"),
         "source-lines",  # of any file that a location names
     }
-    permissions = {
-        each.name: each.permission
+    commands = [
+        each
         for command in COMMANDS
         for each in (command, *command.subcommands.values())
         if each.run is not None
-    }
-    guarded = {name for name, permission in permissions.items() if permission is not None}
-    assert guarded == {"shell", "py", "native", "validate"}
-    assert PERMITTED | guarded | INSTEAD.keys() | refused == permissions.keys()
-    assert not refused & PERMITTED
+    ]
+    assert {each.name for each in commands if not each.contained} == beyond
+    for each in commands:
+        takes_file = any(one.complete is files for one in each.fields if one.kind == "argument")
+        assert not (each.contained and takes_file), each.name  # an option asks for a permission
 
 
 REFUSED_LINES = [

@@ -136,6 +136,15 @@ def test_json_of_redirected_ir(tmp_path: Path) -> None:
         ("break-on-file", "x", None),
         ("cursor-goto", "@", ["@main"]),
         ("cursor-goto", "i", ["in.mlir:"]),
+        ("whatif", "p", ["pattern:"]),
+        ("whatif", "pattern:", ["pattern:FoldA", "pattern:FoldB"]),
+        ("whatif pattern:FoldA off", "", ["and", "in"]),
+        ("whatif drop cse and swap cse", "ca", ["canonicalize"]),
+        ("whatif --diff drop cse; replace cse", "", ["with"]),
+        ("watch", "op:ar", ["op:arith.addi"]),
+        ("watch op:arith.addi", "", ["count"]),
+        ("watch attribute value", "", ["of"]),
+        ("watch @12", "", ["if"]),
     ],
 )
 def test_completion(driver: Driver, line: str, word: str, expected: list[str] | None) -> None:

@@ -19,10 +19,7 @@ void BreakpointHits::set(std::vector<Breakpoint> all) {
     if (old == breakpoints.end())
       continue;
     if (old->meaning != one.meaning) {
-      // To end a log, the front end sends a breakpoint that matches nothing;
-      // the ends of the actions that run are logged all the same.
-      for (Frame *frame = one.log ? nullptr : innermost; frame;
-           frame = frame->parent)
+      for (Frame *frame = innermost; frame; frame = frame->parent)
         forgetEnd(*frame, one.id);
     } else {
       bool isPending = old->isNew || !old->enabled;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -20,7 +20,6 @@ from actiondbg.session.past.replay import Place, Replay, logging, read_log, repl
 LOOK_AHEAD = 1_000_000  # actions after the stop: the tool may never end
 _ANY = protocol.OutcomeFilter()
 _CHANGED = protocol.OutcomeFilter(results=["changed"])
-_NEVER = 1 << 53  # an ordinal
 _BEGINS, _ENDS, _FROM, _STOPS = 1, 2, 3, 4  # ids of breakpoints in the forks
 
 
@@ -35,9 +34,6 @@ class Wanted(NamedTuple):
     def at_ends(self) -> bool:
         """Whether the end of an action decides whether it is wanted."""
         return self.changed or uses_field(self.condition, "outcome")
-
-
-_NONE = Wanted([protocol.Term(kind="ordinal", ordinal=_NEVER)])
 
 
 class ActionSearch:
@@ -57,7 +53,7 @@ class ActionSearch:
         begin = window.begin(before, total)
         passed = begin
         if window.first is not None:
-            wanted, passed = _from(wanted, window.first), 0
+            wanted, passed = _within(wanted, ">=", window.first), 0
         actions = self._listed(wanted, passed, window.count, here, _limit(place))
         return ActionList(
             actions=actions,
@@ -91,7 +87,7 @@ class ActionSearch:
         with self._replay.fork() as fork:
             breakpoints = [_logged(wanted, _BEGINS)]
             if first is not None:
-                breakpoints.append(_logged(_from(wanted, first), _FROM))
+                breakpoints.append(_logged(_within(wanted, ">=", first), _FROM))
             fork.request(protocol.SetBreakpoints(breakpoints=breakpoints))
             replay_to(fork, place)
             here, before = fork.event, _hits(fork)[_BEGINS]
@@ -113,7 +109,7 @@ class ActionSearch:
             fork.request(protocol.OpenLog(path=str(log)))
             fork.request(protocol.SetBreakpoints(breakpoints=_with_stop(wanted, count - 1)))
             if not _go_on(fork, limit):
-                _await_ends(fork)
+                _await_ends(fork, wanted)
             _close_log(fork)
             return self._corrected(_joined([first, *read_log(log)], here, count))
 
@@ -140,10 +136,11 @@ def _go_on(fork: ForkedTool, limit: int) -> bool:
     return fork.is_closed
 
 
-def _await_ends(fork: ForkedTool) -> None:
-    """Continue to the ends of the running actions, which are logged as noted at their beginning."""
-    fork.request(protocol.SetBreakpoints(breakpoints=[_logged(_NONE, _ENDS)]))
+def _await_ends(fork: ForkedTool, wanted: Wanted) -> None:
+    """Continue to the ends of the running actions, and log those of the wanted ones."""
     if fork.stop is not None and fork.stop.depth:
+        running = _within(wanted, "<=", fork.stop.ordinal)
+        fork.request(protocol.SetBreakpoints(breakpoints=[_logged(running, _ENDS)]))
         with contextlib.suppress(ToolGone):
             fork.resume("finish", fork.stop.depth)
 
@@ -182,9 +179,9 @@ def _with_stop(wanted: Wanted, passed: int) -> list[protocol.WireBreakpoint]:
     return [*_both(wanted), stops]
 
 
-def _from(wanted: Wanted, first: int) -> Wanted:
-    """Return those wanted actions whose ordinal is at least ``first``."""
-    condition = protocol.comparison("ordinal", ">=", first)
+def _within(wanted: Wanted, operator: Literal["<=", ">="], bound: int) -> Wanted:
+    """Return those wanted actions whose ordinal is in a range."""
+    condition = protocol.comparison("ordinal", operator, bound)
     if wanted.condition is not None:
         condition = protocol.Condition(call="and", args=[condition, wanted.condition])
     return wanted._replace(condition=condition)

@@ -244,7 +244,8 @@ static std::vector<SimilarType> similarShaped(const Shaped &type) {
     addOfSize("with another size", someSize);
   if (type.hasFreeShape() && sizes.size() > 1) {
     addOfSize("of rank 1", sizes.back());
-    addOfSize("of rank 1, with another size", someSize);
+    if (sizes.back() != someSize)
+      addOfSize("of rank 1, with another size", someSize);
   }
   for (const char *element : {"i32", "f32"})
     if (element != type.element && isFloat(element) == isFloat(type.element))

@@ -68,6 +68,7 @@ CASES = [
         "memref<4xf32>",
     ),
     Case(ARITH, spirv("vector<2x3xi32>"), "not a valid composite type", None, "vector<3xi32>"),
+    Case(ARITH, spirv("vector<4x4xi32>"), "not a valid composite type", None, "vector<4xi32>"),
     Case(ARITH, spirv("vector<2x3xi64>"), "", "i64", "i32"),
     Case(
         ("--finalize-memref-to-llvm",),
@@ -119,6 +120,7 @@ def test_why_a_type_does_not_convert(case: Case, launch: Launch) -> None:
     assert failed.part == case.part
     similar = [one.type for one in failed.similar]
     assert case.similar in similar if case.similar else not similar
+    assert len(similar) == len(set(similar))
     has_assertions = not str(session.target.tool.path).startswith("/usr")
     assert (case.said in (failed.said or "")) == (has_assertions or not case.said)
     # Nothing is written, and the run has not changed.

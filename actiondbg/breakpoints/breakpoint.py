@@ -15,7 +15,7 @@ from actiondbg.breakpoints.spec import ATTEMPT_KINDS, attempted_spec, parse_spec
 from actiondbg.breakpoints.targets import catch_spec, parse_outcome
 from actiondbg.errors import UsageError
 from actiondbg.protocol.tags import FOLD_TAG, PATTERN_TAG
-from actiondbg.support.counts import no_such
+from actiondbg.support.counts import counted, no_such
 from actiondbg.support.globs import compiled_glob
 
 
@@ -32,6 +32,8 @@ class Breakpoint:
         after: whether it stops after the action; always with an outcome, or a condition about it.
         ignore: the number of hits that are still ignored.
         hits: the number of hits in this run, or the last one; ignored hits count.
+        matched: the number of actions in this run, or the last one, that matched the SPEC; those
+            count, too, for which the condition or the outcome does not hold.
         was_hit: whether there was a hit in this run, perhaps on a timeline that time travel left.
         commands: the commands that a front end runs at its stops.
         outcome: the outcome filter as the user wrote it, or None.
@@ -51,6 +53,7 @@ class Breakpoint:
     after: bool = False
     ignore: int = 0
     hits: int = 0
+    matched: int = 0
     was_hit: bool = False
     commands: list[str] = field(default_factory=list[str])
     outcome: str | None = None
@@ -138,8 +141,26 @@ class Breakpoint:
 
     def recount(self, found: protocol.Hits) -> None:
         """Set the hits after time travel; the ignore count is kept."""
-        self.hits = found.hits
+        self.hits, self.matched = found.hits, found.matched
         self.was_hit = self.was_hit or found.hits > 0
+
+    @property
+    def words(self) -> str:
+        """Where it stops, in words."""
+        words = self.spec if self.condition is None else f"{self.spec} if {self.condition}"
+        if self.outcome:
+            return f"{words}, after the action if {self.outcome}"
+        return words + (", after the action" if self.after else "")
+
+    @property
+    def why_never_hit(self) -> str:
+        """Why there was no hit in this run, in a clause."""
+        if not self.matched:
+            return "no action matched its SPEC"
+        parts = [("condition", self.condition), ("outcome", self.outcome)]
+        lacking = " and ".join(name for name, given in parts if given is not None)
+        none = f"none its {lacking}" if lacking else "none has ended"
+        return f"{counted(self.matched, 'action')} matched its SPEC, {none}"
 
     def on_wire(self) -> protocol.WireBreakpoint:
         """Return the breakpoint for the wire."""
@@ -277,7 +298,7 @@ class BreakpointTable:
     def forget_hits(self) -> None:
         """Reset the hits to 0, for a new run."""
         for one in self._all.values():
-            one.hits = 0
+            one.hits = one.matched = 0
             one.was_hit = False
 
 

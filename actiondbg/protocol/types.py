@@ -420,10 +420,11 @@ class Edit(Message):
 
 
 class Hits(Message):
-    """The number of hits of a breakpoint in this run."""
+    """The number of hits of a breakpoint in this run, and of actions that matched its SPEC."""
 
     id: int
     hits: int
+    matched: int = 0
 
 
 class Until(Message):

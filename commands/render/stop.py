@@ -171,14 +171,14 @@ def _origin_of(stop: Stop) -> str:
 
 
 def _never_hit_lines(context: RenderContext, stop: Stop) -> list[str]:
-    """Return a line about the breakpoints that were never hit, if there are any."""
-    specs = {each.id: each.spec for each in context.session.breakpoints.all()}
-    never = [f"{id} ({specs[id]})" for id in stop.never_hit if id in specs]
-    if not never:
-        return []
-    more = len(never) - _MOST_NEVER_HIT
-    listed = [*never[:_MOST_NEVER_HIT], *([f"{more} more"] if more > 0 else [])]
-    return [f"Never hit: {_numbered('breakpoint', listed)}."]
+    """Return which breakpoints were never hit, and why; a line each if there are several."""
+    never = [each for each in context.session.breakpoints.all() if each.id in stop.never_hit]
+    lines = [f"breakpoint {each.id} ({each.words}): {each.why_never_hit}." for each in never]
+    if len(lines) < 2:
+        return [f"Never hit: {line}" for line in lines]
+    more = len(lines) - _MOST_NEVER_HIT
+    listed = [*lines[:_MOST_NEVER_HIT], *([f"and {more} more"] if more > 0 else [])]
+    return ["Never hit:", *(f"  {line}" for line in listed)]
 
 
 def _reason(context: RenderContext, stop: Stop) -> str:

@@ -320,7 +320,7 @@ def undisplay(console: Console, options: UndisplayOptions) -> None:
 # The fixed JSON interface, independent of further fields of the API.
 _KEYS = (
     *("id", "kind", "spec", "condition", "enabled", "temporary", "after", "outcome", "ignore"),
-    *("hits", "commands", "pending"),
+    *("hits", "matched", "commands", "pending"),
 )
 
 
@@ -347,19 +347,10 @@ def breakpoint_text(context: RenderContext, breakpoint: Breakpoint) -> str:
     kind = breakpoint.kind.capitalize()
     if breakpoint.temporary:
         kind = f"Temporary {breakpoint.kind}"
-    words = _words(breakpoint).removeprefix(f"{breakpoint.kind} ")
+    words = breakpoint.words.removeprefix(f"{breakpoint.kind} ")
     pending = f", pending: {breakpoint.pending}" if breakpoint.pending else ""
     line = f"{kind} {breakpoint.id}: {words}{pending}"
     return line if context.width is None else "\n".join(wrapped(line, context.width))
-
-
-def _words(breakpoint: Breakpoint) -> str:
-    words = breakpoint.spec
-    if breakpoint.condition:
-        words += f" if {breakpoint.condition}"
-    if breakpoint.outcome:
-        return f"{words}, after the action if {breakpoint.outcome}"
-    return words + (", after the action" if breakpoint.after else "")
 
 
 def breakpoints_text(_: RenderContext, listed: Breakpoints) -> str:
@@ -371,7 +362,7 @@ def breakpoints_text(_: RenderContext, listed: Breakpoints) -> str:
         ignore = f", ignored {counted(each.ignore, 'more time')}" if each.ignore else ""
         enabled = "yes" if each.enabled else "no"
         pending = ", pending" if each.pending else ""
-        what = f"{_words(each)}{temporary}{ignore}{pending}"
+        what = f"{each.words}{temporary}{ignore}{pending}"
         lines.append(f"{each.id:<4} {enabled:<8} {each.hits:<7} {what}")
         lines += [f"{'':<22}{line}" for line in each.commands]
     return "\n".join(lines)

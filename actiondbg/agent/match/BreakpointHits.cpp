@@ -47,7 +47,9 @@ void BreakpointHits::set(std::vector<Breakpoint> all) {
 
 Array BreakpointHits::describe() const {
   return Array(breakpoints, [](const Breakpoint &one) {
-    return Object{{"id", one.id}, {"hits", int64_t(one.hits)}};
+    return Object{{"id", one.id},
+                  {"hits", int64_t(one.hits)},
+                  {"matched", int64_t(one.spec.matched)}};
   });
 }
 

@@ -313,7 +313,7 @@ class RecordedBreakpoints:
             self._count_hits(one, after, event)
 
     def _count_hits(self, one: Breakpoint, after: int, event: int) -> None:
-        one.count(self._hits(one, after, event, one.hits))
+        one.count(self._hits(one, after, event, one.hits, one.matched))
 
     def _stops(self, one: Breakpoint, after: int) -> Ints:
         """Return the events after another at which a breakpoint stops."""
@@ -321,10 +321,14 @@ class RecordedBreakpoints:
         first = int(np.searchsorted(events, after, side="right")) + one.ignore
         return events[first : first + 1] if one.temporary else events[first:]
 
-    def _hits(self, one: Breakpoint, after: int, event: int, earlier: int = 0) -> protocol.Hits:
+    def _hits(
+        self, one: Breakpoint, after: int, event: int, hits: int = 0, matched: int = 0
+    ) -> protocol.Hits:
         """Return the hits of a breakpoint after an event, up to another, and earlier ones."""
-        first, last = np.searchsorted(self._events(one), [after, event], side="right")
-        return protocol.Hits(id=one.id, hits=earlier + max(0, int(last - first)))
+        hits += _count(self._events(one), after, event)
+        if one.kind == "breakpoint":
+            matched += _count(self._begins(one.spec), after, event)
+        return protocol.Hits(id=one.id, hits=hits, matched=matched)
 
     def _enabled(self) -> list[Breakpoint]:
         return [one for one in self._table.all() if one.enabled]
@@ -340,6 +344,12 @@ class RecordedBreakpoints:
         if key not in self._known:
             self._known[key] = self._find(one)
         return self._known[key]
+
+    def _begins(self, spec: str) -> Ints:
+        """Return the sorted events of the beginnings of the actions that match a SPEC."""
+        if (spec,) not in self._known:
+            self._known[spec,] = self._actions.line.begins[self._query.places(spec)]
+        return self._known[spec,]
 
     def _find(self, one: Breakpoint) -> Ints:
         if one.watch is not None:
@@ -407,6 +417,12 @@ class RecordedBreakpoints:
                 one.meet(stop)
         self._table.remove_temporary(stop.breakpoints)
         return with_never_hit(stop, self._table) if stop.when == "exit" else stop
+
+
+def _count(events: Ints, after: int, event: int) -> int:
+    """Return the number of sorted events after an event, up to another."""
+    first, last = np.searchsorted(events, [after, event], side="right")
+    return max(0, int(last - first))
 
 
 def _holds(events: Ints, event: int) -> bool:

@@ -13,6 +13,7 @@ import actiondbg
 from actiondbg.errors import UsageError
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
+from actiondbg.recording.query.database import open_database
 from actiondbg.recording.session.recorded_session import RecordedSession
 from tests.conftest import LIBRARY
 from tests.elements import some
@@ -93,6 +94,36 @@ def test_the_end_lists_what_was_never_hit(launch: Launch) -> None:
     assert session.stop.as_json()["never_hit"] == [2, 3]
     session.timeline.reverse_continue()
     assert session.continue_().never_hit == [2, 3]
+
+
+def test_the_end_says_why_a_breakpoint_was_never_hit(launch: Launch, tmp_path: Path) -> None:
+    live = launch()
+    path = tmp_path / "run.adbrec"
+    record(live.target.argv, path)
+    with open_database(open_recording(path)) as database:
+        rows = database.sql("SELECT 1 FROM actions WHERE name = 'AddIAddConstant'").fetchall()
+    tried = len(rows)
+    assert tried > 1
+    for session in (live, RecordedSession(open_recording(path))):
+        with session:
+            add = session.breakpoints.add
+            found = [
+                add("pattern:AddIAddConstant", condition="line == 999"),
+                add("pattern:AddIAddConstant", outcome="skipped"),
+                add("pattern:AddIAddConstant", condition="line == 999", outcome="skipped"),
+                add("pattern:Nothing"),
+                add("pattern:AddIAddConstant"),
+            ]
+            session.breakpoints.set_ignore(5, 1000)
+            assert session.run().never_hit == [1, 2, 3, 4]
+            counts = [0 if one.spec == "pattern:Nothing" else tried for one in found]
+            assert [one.matched for one in found] == counts
+            assert [one.why_never_hit for one in found[:4]] == [
+                f"{tried} actions matched its SPEC, none its condition",
+                f"{tried} actions matched its SPEC, none its outcome",
+                f"{tried} actions matched its SPEC, none its condition and outcome",
+                "no action matched its SPEC",
+            ]
 
 
 def test_a_hit_on_a_timeline_that_was_left_is_a_hit(launch: Launch) -> None:
@@ -180,5 +211,8 @@ def test_the_shell_says_so_in_text(mlir_opt: str, folds: str) -> None:
         "Breakpoint 2: func:sum and zzz, pending: nothing named 'zzz' is known yet",
         "Breakpoint 3: pattern:No*",
         done.stdout.splitlines()[3],
-        "Never hit: breakpoints 1 (smu), 2 (func:sum and zzz), 3 (pattern:No*).",
+        "Never hit:",
+        "  breakpoint 1 (smu): no action matched its SPEC.",
+        "  breakpoint 2 (func:sum and zzz): no action matched its SPEC.",
+        "  breakpoint 3 (pattern:No*): no action matched its SPEC.",
     ]

@@ -16,8 +16,8 @@ from importlib import import_module
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Protocol, cast
 
-from actiondbg.commands import FAILED, NOT_STARTED, SUBCOMMANDS
-from actiondbg.errors import ActiondbgError, ActiondbgWarning, LaunchError, UsageError
+from actiondbg.commands import BAD_USAGE, FAILED, NOT_STARTED, SUBCOMMANDS
+from actiondbg.errors import ActiondbgError, ActiondbgWarning, LaunchError, NotRecorded, UsageError
 from actiondbg.support.interrupts import delay_during_import, raise_interrupt
 
 if TYPE_CHECKING:
@@ -57,6 +57,10 @@ def main(argv: list[str] | None = None) -> int:
         return _run_and_flush(words)
     except LaunchError as error:
         return _print_error(error, NOT_STARTED)
+    except NotRecorded as error:  # no fault of the command line
+        return _print_error(error, FAILED)
+    except UsageError as error:
+        return _print_error(error, BAD_USAGE)
     except BrokenPipeError:
         _drop_output()  # the reader has ended
         return FAILED

@@ -4,7 +4,7 @@
 May import every package of actiondbg.
 """
 
-FAILED, NOT_STARTED = 1, 3  # exit codes
+FAILED, BAD_USAGE, NOT_STARTED = 1, 2, 3  # exit codes
 
 _CLI = "actiondbg.commands.cli"
 _NAMES = (

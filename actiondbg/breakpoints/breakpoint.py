@@ -153,6 +153,11 @@ class Breakpoint:
         return words + (", after the action" if self.after else "")
 
     @property
+    def is_unhit(self) -> bool:
+        """Whether it is an enabled breakpoint, no watch or catch, that had no hit in this run."""
+        return self.kind == "breakpoint" and self.enabled and not self.was_hit
+
+    @property
     def why_never_hit(self) -> str:
         """Why there was no hit in this run, in a clause."""
         if not self.matched:
@@ -278,10 +283,7 @@ class BreakpointTable:
 
     def never_hit(self) -> list[int]:
         """Return the ids of the enabled breakpoints without a hit, watches and catches aside."""
-        all = self._all.values()
-        return [
-            one.id for one in all if one.kind == "breakpoint" and one.enabled and not one.was_hit
-        ]
+        return [one.id for one in self._all.values() if one.is_unhit]
 
     def count(self, hits: Iterable[protocol.Hits]) -> None:
         """Set the hits of this run, and reduce the ignore counts."""

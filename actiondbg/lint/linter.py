@@ -28,6 +28,7 @@ class Linter:
         self.findings = Findings()  # so far
         self.runs = 0  # the number of recordings
         self.unchecked = 0  # those of them without checks
+        self.checked = set[str]()  # the names of the rules that were checked in a run
         self._possible = Findings()  # of rules that need several runs
         self._refuted: set[tuple[str, str]] = set()  # keys of findings that a run contradicts
         self._lock = Lock()
@@ -43,11 +44,14 @@ class Linter:
         with self._lock:
             database = self._databases.pop() if self._databases else None
         database = open_database(recording, database)
-        for rule in self.rules:
-            if rule.query and (header.checks or rule.need != "checks"):
-                found += _found(database, rule, place)
+        shown = [
+            rule for rule in self.rules if rule.query and (header.checks or rule.need != "checks")
+        ]
+        for rule in shown:
+            found += _found(database, rule, place)
         with self._lock:
             self._databases.append(database)
+            self.checked.update(rule.name for rule in shown)
             self.runs += 1
             self.unchecked += not header.checks
             for is_refuted, finding in found:
@@ -60,12 +64,15 @@ class Linter:
         """Add what a comparison of runs shows."""
         with self._lock:
             self.findings.add(found)
+            self.checked.update(each.name for each in self.rules if each.need == "repetition")
 
     def finish(self) -> Findings:
         """Return the findings, with those that need all runs."""
+        found = Findings()
+        found.add(self.findings)
         open_ones = (each for each in self._possible if each.key not in self._refuted)
-        self.findings.add(each for each in open_ones if each.runs >= _LEAST_RUNS)
-        return self.findings
+        found.add(each for each in open_ones if each.runs >= _LEAST_RUNS)
+        return found
 
 
 def _found(database: Any, rule: Rule, place: FindingPlace) -> Iterator[tuple[bool, Finding]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from urllib.parse import quote
 from xml.etree import ElementTree
@@ -76,15 +76,21 @@ def _result(finding: Finding, rule: int) -> dict[str, object]:
     return result
 
 
-def junit_text(findings: Sequence[Finding], rules: Sequence[Rule], runs: int) -> str:
-    """Return JUnit's XML of some runs: a failure for each finding, a success for other rules."""
+def junit_text(
+    findings: Sequence[Finding], rules: Sequence[Rule], runs: int, checked: Collection[str]
+) -> str:
+    """Return JUnit's XML of some runs: a failure for each finding, a success for each other rule
+    of which the name is among the checked ones; the rest is skipped.
+    """
     broken = {each.rule for each in findings}
     kept = [rule for rule in rules if rule.name not in broken]
+    skipped = [rule for rule in kept if rule.name not in checked]
     suite = ElementTree.Element(
         "testsuite",
         name="actiondbg lint",
         tests=str(len(findings) + len(kept)),
         failures=str(len(findings)),
+        skipped=str(len(skipped)),
     )
     for each in findings:
         case = ElementTree.SubElement(suite, "testcase", classname=each.rule, name=each.subject)
@@ -94,9 +100,10 @@ def junit_text(findings: Sequence[Finding], rules: Sequence[Rule], runs: int) ->
             case.set("file", str(Path(each.place.file)))
             case.set("line", str(each.place.line or 0))
     for rule in kept:
-        ElementTree.SubElement(
-            suite, "testcase", classname=rule.name, name=f"in {counted(runs, 'run')}"
-        )
+        name = f"in {counted(runs, 'run')}"
+        case = ElementTree.SubElement(suite, "testcase", classname=rule.name, name=name)
+        if rule in skipped:
+            ElementTree.SubElement(case, "skipped", message="not checked: use --rerun")
     whole = ElementTree.Element("testsuites")
     whole.append(suite)
     ElementTree.indent(whole)

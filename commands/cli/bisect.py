@@ -44,8 +44,7 @@ def run(parser: LineParser[BisectCommandLine], argv: list[str]) -> int:
         parser.error("the tool is missing: actiondbg bisect [options] -- TOOL ARGS...")
     from actiondbg.bisection.api import open_folder
 
-    with parser.reported_usage():
-        oracle, search = build_oracle(options), prepared_search(options)
+    oracle, search = build_oracle(options), prepared_search(options)
     folder = open_folder(options.output, Path(tool[0]).name, options.resume)
     try:
         with progress_display(sys.stderr, quiet=options.json) as progress:

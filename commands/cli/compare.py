@@ -77,20 +77,19 @@ def run(parser: LineParser[CompareOptions], argv: list[str]) -> int:
     ours, words = parser.split(argv)
     options = parser.read(ours)
     need_packages("actiondbg compare")
-    with parser.reported_usage():
-        oracle = optional_oracle(options)
-        if options.tool is not None:
-            if not words:
-                parser.error("the command is missing: actiondbg compare --tool TOOL -- COMMAND")
-            commands = [words, [options.tool, *words[1:]]]
-            return _compare_runs(options, oracle, commands)
-        if len(words) != 2:
-            parser.error("two runs are compared: actiondbg compare [options] A B")
-        if all(os.path.isdir(word) for word in words):
-            if oracle is not None:
-                raise UsageError("Suites have no oracle: compare two of their runs with it.")
-            return _compare_suites(options, words)
-        return _compare_runs(options, oracle, [_run_of(word) for word in words])
+    oracle = optional_oracle(options)
+    if options.tool is not None:
+        if not words:
+            parser.error("the command is missing: actiondbg compare --tool TOOL -- COMMAND")
+        commands = [words, [options.tool, *words[1:]]]
+        return _compare_runs(options, oracle, commands)
+    if len(words) != 2:
+        parser.error("two runs are compared: actiondbg compare [options] A B")
+    if all(os.path.isdir(word) for word in words):
+        if oracle is not None:
+            raise UsageError("Suites have no oracle: compare two of their runs with it.")
+        return _compare_suites(options, words)
+    return _compare_runs(options, oracle, [_run_of(word) for word in words])
 
 
 def _run_of(word: str) -> str | list[str]:

@@ -71,20 +71,19 @@ def run(parser: LineParser[CostOptions], argv: list[str]) -> int:
     from actiondbg.lineage.cost import attribute
     from actiondbg.lineage.profiles import read_profile
 
-    with parser.reported_usage():
-        source = lineage_source.source_words(options.recording, tool)
-        modules = (one.partition("=")[0] for one in options.module)
-        words = [*source, *options.dumps, str(options.profile), *modules]
-        if options.html is not None:
-            check_output(options.html, words)
-        profile = read_profile(options.profile)
-        with lineage_source.opened_lineage(
-            source,
-            options.dumps,
-            remap=options.remap,
-            partial=options.partial,
-        ) as lineage:
-            cost = attribute(profile, lineage, modules_of(lineage, options.module))
+    source = lineage_source.source_words(options.recording, tool)
+    modules = (one.partition("=")[0] for one in options.module)
+    words = [*source, *options.dumps, str(options.profile), *modules]
+    if options.html is not None:
+        check_output(options.html, words)
+    profile = read_profile(options.profile)
+    with lineage_source.opened_lineage(
+        source,
+        options.dumps,
+        remap=options.remap,
+        partial=options.partial,
+    ) as lineage:
+        cost = attribute(profile, lineage, modules_of(lineage, options.module))
     lines = cost_lines(cost, top=options.top, whole=options.all)
     print_result(cost_object(cost) if options.json else lines)
     if options.html is not None:
@@ -171,18 +170,17 @@ def annotate(parser: LineParser[AnnotateOptions], argv: list[str]) -> int:
         parser.error("--loc-only and --comments-only exclude each other")
     need_packages("actiondbg annotate")
 
-    with parser.reported_usage():
-        source = lineage_source.source_words(options.recording, tool)
-        _check_files(options, [*source, *options.dumps])
-        after = _stage_of_tool(options) if tool else None
-        with lineage_source.opened_lineage(
-            source,
-            options.dumps,
-            remap=options.remap,
-            partial=options.partial,
-            after=after,
-        ) as lineage:
-            _annotate(lineage, options, has_tool=bool(tool))
+    source = lineage_source.source_words(options.recording, tool)
+    _check_files(options, [*source, *options.dumps])
+    after = _stage_of_tool(options) if tool else None
+    with lineage_source.opened_lineage(
+        source,
+        options.dumps,
+        remap=options.remap,
+        partial=options.partial,
+        after=after,
+    ) as lineage:
+        _annotate(lineage, options, has_tool=bool(tool))
     return 0
 
 

@@ -195,7 +195,7 @@ subcommands, each with --help:
   lint      find the patterns and passes that break a rule of rewriting
   compare   compare two runs, or two suites: what differs, and what began it
   validate  judge for each action whether the program still does the same
-  trace     write a trace for Perfetto, Chrome or Tracy
+  trace     write a trace for Perfetto, Chrome, Tracy or a flame graph
   report    write an HTML page about a run
   stat      measure the cost of actions
   track     track operations from an IR to a later one, and back
@@ -243,8 +243,7 @@ def run(parser: LineParser[DebugOptions], argv: list[str]) -> int:
     if "--" not in argv[: len(argv) - len(tool)]:
         _check_subcommand(parser, ours, tool)
     if options.tool_stdout:
-        with parser.reported_usage():
-            check_overwritten(options.tool_stdout, tool)
+        check_overwritten(options.tool_stdout, tool)
     return _debug(tool, options)
 
 

@@ -58,19 +58,16 @@ def run(parser: LineParser[ExplainRunOptions], argv: list[str]) -> int:
     """
     options, tool, recorded = parser.read_with_target(argv)
     parser.need_target(tool)
-    with parser.reported_usage():
-        _check(options, tool)
-        with ExitStack() as stack:
-            progress = ProgressLine(sys.stderr, enabled=not options.json)
-            session = (
-                _recorded(stack, tool[0], options)
-                if recorded
-                else _run(stack, tool, options, progress)
-            )
-            status = _explain(session, options, progress)
-            if status == 0 and options.left is None and not options.json and _is_split(tool):
-                print(_FIRST_PART)
-            return status
+    _check(options, tool)
+    with ExitStack() as stack:
+        progress = ProgressLine(sys.stderr, enabled=not options.json)
+        session = (
+            _recorded(stack, tool[0], options) if recorded else _run(stack, tool, options, progress)
+        )
+        status = _explain(session, options, progress)
+        if status == 0 and options.left is None and not options.json and _is_split(tool):
+            print(_FIRST_PART)
+        return status
 
 
 def _check(options: ExplainRunOptions, tool: list[str]) -> None:

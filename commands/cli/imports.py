@@ -54,8 +54,7 @@ def run(parser: LineParser[ImportOptions], argv: list[str]) -> int:
     """Make a recording of passes from the IR that a compiler printed."""
     options = parser.read(argv)
     need_packages("actiondbg import")
-    with parser.reported_usage():
-        output = _output(options)
+    output = _output(options)
     replaces = is_recording(output)
     found = _import(options, output)
     for sentence in found.notes:

@@ -7,8 +7,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Generic
 
@@ -21,7 +20,7 @@ from actiondbg.commands.interpreter.options import (
     options_from,
 )
 from actiondbg.commands.interpreter.values import capability
-from actiondbg.errors import NotRecorded, UsageError
+from actiondbg.errors import UsageError
 from actiondbg.recording.errors import RecordingError
 from actiondbg.support.executables import which
 from actiondbg.support.recording_file import MAGIC, is_recording
@@ -117,19 +116,6 @@ class LineParser(argparse.ArgumentParser, Generic[OptionsT]):
         """Report a tool or a recording that is missing, with a way to give it."""
         if not words:
             self.error(f"the tool or recording is missing: {self.prog} {way}")
-
-    @contextmanager
-    def reported_usage(self) -> Generator[None]:
-        """Report a UsageError of the block as the parser's own errors, with exit status 2.
-
-        What a recording lacks is no fault of the command line.
-        """
-        try:
-            yield
-        except NotRecorded:
-            raise
-        except UsageError as error:
-            self.error(str(error))
 
     def split(self, argv: list[str]) -> tuple[list[str], list[str]]:
         """Split words into options and the tool with its arguments."""

@@ -132,9 +132,8 @@ def run(parser: LineParser[LineageRecordingOptions], argv: list[str]) -> int:
     """Answer questions about what the operations of a program became."""
     ours, tool = lineage_source.split_tool(argv)
     options = parser.read_intermixed(ours)
-    with parser.reported_usage():
-        source, sql = _split(options, tool)
-        _check(options, source, sql)
+    source, sql = _split(options, tool)
+    _check(options, source, sql)
     need_packages("actiondbg lineage")
     if sql:
         from actiondbg.recording.query.execution import check_syntax

@@ -89,20 +89,20 @@ class LintOptions(Options):
 def run(parser: LineParser[LintOptions], argv: list[str]) -> int:
     """Find the patterns and passes that break a rule of rewriting."""
     ours, words = parser.split(argv)
-    with parser.reported_usage():
-        options = parser.read(ours)
-        parser.need_target(words)
-        need_packages("actiondbg lint")
-        for path in (options.output, options.write_baseline):
-            if path is not None:
-                check_overwritten(path, words)
-        known = (
-            set[tuple[str, str]]() if options.baseline is None else read_baseline(options.baseline)
-        )
-        linting = _Linting(options)
-        is_recorded = names_recording(words) or os.path.isdir(words[0])
-        is_tool = "--" in argv[len(ours) : -len(words)] or not is_recorded
-        found = linting.lint_tool(words) if is_tool else linting.lint_recordings(words)
+    options = parser.read(ours)
+    parser.need_target(words)
+    for rule in options.rule:
+        if rule.need == "repetition" and not options.rerun:
+            raise UsageError(f"The rule {rule.name} compares several runs: give --rerun, too.")
+    need_packages("actiondbg lint")
+    for path in (options.output, options.write_baseline):
+        if path is not None:
+            check_overwritten(path, words)
+    known = set[tuple[str, str]]() if options.baseline is None else read_baseline(options.baseline)
+    linting = _Linting(options)
+    is_recorded = names_recording(words) or os.path.isdir(words[0])
+    is_tool = "--" in argv[len(ours) : -len(words)] or not is_recorded
+    found = linting.lint_tool(words) if is_tool else linting.lint_recordings(words)
     if options.write_baseline is not None and not linting.is_interrupted:
         write_file(options.write_baseline, baseline_text(found))
         known |= {each.key for each in found}
@@ -236,7 +236,7 @@ def _write(options: LintOptions, found: Sequence[Finding], linting: _Linting, kn
     elif options.format == "sarif":
         text = json.dumps(sarif_log(found, linting.linter.rules), indent=2, ensure_ascii=False)
     elif options.format == "junit":
-        text = junit_text(found, linting.linter.rules, runs).rstrip("\n")
+        text = junit_text(found, linting.linter.rules, runs, linting.linter.checked).rstrip("\n")
     else:
         text = lint_text(found, runs, known)
     if options.output is None:

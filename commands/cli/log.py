@@ -142,9 +142,8 @@ def run(parser: LineParser[LogOptions], argv: list[str]) -> int:
     """Log the actions of a tool in dispatch order, a line each."""
     options, tool, recorded = parser.read_with_target(argv)
     parser.need_target(tool)
-    with parser.reported_usage():
-        _check(options, tool, recorded)
-        where = _where(options)
+    _check(options, tool, recorded)
+    where = _where(options)
     destination = Destination(options.output, not options.no_color)
     if recorded:
         from actiondbg.recording import open_recording

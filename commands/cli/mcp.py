@@ -69,8 +69,7 @@ def run(parser: LineParser[McpOptions], argv: list[str]) -> int:
     """Serve coding agents: debugging as tools of the Model Context Protocol."""
     options = parser.read_intermixed(argv)
     need_packages("actiondbg mcp", ("mcp",), "mcp")
-    with parser.reported_usage():
-        restrictions = Restrictions.of(options.directory, options.tools, options.allow)
+    restrictions = Restrictions.of(options.directory, options.tools, options.allow)
     from actiondbg.commands.mcp.server import DebugServer
     from actiondbg.commands.mcp.worker_pool import WorkerPool
 

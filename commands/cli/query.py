@@ -66,8 +66,7 @@ def run(parser: LineParser[QueryOptions], argv: list[str]) -> int:
 
     paths, sql = _split(options.words)
     if options.output is not None:
-        with parser.reported_usage():
-            check_overwritten(options.output, paths)
+        check_overwritten(options.output, paths)
     if (suite := _suite(paths)) is not None:
         from actiondbg.suite.index import SCHEMAS, connect
 

@@ -88,9 +88,8 @@ def run(parser: LineParser[ReportOptions], argv: list[str]) -> int:
     need_packages("actiondbg report")
     from actiondbg.recording.query.filters import where_any
 
-    with parser.reported_usage():
-        _check_output(options.output)
-        where_any(options.filter)
+    _check_output(options.output)
+    where_any(options.filter)
     with open_source(
         tool,
         "report",

@@ -95,18 +95,17 @@ def run(parser: LineParser[StatOptions], argv: list[str]) -> int:
     parser.need_target(tool)
     if recorded and options.events is not None:
         parser.error(f"--events needs a tool, but {tool[0]} is a recording")
-    with parser.reported_usage():
-        _check(options, tool)
-        with open_source(
-            tool,
-            "measure",
-            partial=options.partial,
-            events=() if recorded else _events(options),
-            follow=options.follow,
-            randomize=options.randomize,
-            modules=_MODULES,
-        ) as source:
-            return _measure(source, options)
+    _check(options, tool)
+    with open_source(
+        tool,
+        "measure",
+        partial=options.partial,
+        events=() if recorded else _events(options),
+        follow=options.follow,
+        randomize=options.randomize,
+        modules=_MODULES,
+    ) as source:
+        return _measure(source, options)
 
 
 # --- measuring --------------------------------------------------------------------

@@ -121,8 +121,7 @@ def record(parser: LineParser[SuiteRecordOptions], argv: list[str]) -> int:
     from actiondbg.suite.folder import SuiteFolder
 
     folder = SuiteFolder(options.output)
-    with parser.reported_usage():
-        done = _record(options, command, folder)
+    done = _record(options, command, folder)
     # Imported here, as the packages for the index take a while.
     from actiondbg.commands.render.suite import overview_lines
     from actiondbg.suite.index import is_indexed
@@ -202,8 +201,7 @@ def list_(parser: LineParser[SuiteListOptions], argv: list[str]) -> int:
     from actiondbg.suite.runs import list_runs, overview
 
     folder = SuiteFolder(options.suite)
-    with parser.reported_usage():
-        runs = list_runs(folder)
+    runs = list_runs(folder)
     if options.missing:
         runs = [each for each in runs if each.missing is not None]
     if options.json:
@@ -289,15 +287,14 @@ def coverage_(parser: LineParser[CoverageOptions], argv: list[str]) -> int:
     kinds = KINDS if options.kind is None else (options.kind,)
     states = STATES if options.state is None else (options.state,)
     most = None if options.all else options.count
-    with parser.reported_usage():
-        if options.only is not None:
-            check_glob(options.only, options.only, 0)
-        found = coverage(SuiteFolder(options.suite), options.only)
-        if options.sources:
-            locate_patterns(found, options.sources)
-        before = None
-        if options.against is not None:
-            before = coverage(SuiteFolder(options.against), options.only)
+    if options.only is not None:
+        check_glob(options.only, options.only, 0)
+    found = coverage(SuiteFolder(options.suite), options.only)
+    if options.sources:
+        locate_patterns(found, options.sources)
+    before = None
+    if options.against is not None:
+        before = coverage(SuiteFolder(options.against), options.only)
     changed = [] if before is None else differences(found, before)
     changed = [one for one in changed if one.kind in kinds]
     if options.json:
@@ -369,8 +366,7 @@ def merge_(parser: LineParser[MergeOptions], argv: list[str]) -> int:
     from actiondbg.suite.runs import merge, overview
 
     folder = SuiteFolder(options.output)
-    with parser.reported_usage():
-        merge([SuiteFolder(Path(path)) for path in options.suites], folder)
+    merge([SuiteFolder(Path(path)) for path in options.suites], folder)
     for line in overview_lines(overview(folder), options.output):
         print(line)
     return 0

@@ -37,6 +37,7 @@ _OPEN_WITH: dict[Format, str] = {
     "chrome": "open it in https://ui.perfetto.dev or chrome://tracing",
     "perfetto": "open it in https://ui.perfetto.dev",
     "tracy": "convert it for Tracy with tracy-import-chrome",
+    "folded": "draw it with flamegraph.pl, or open it in https://speedscope.app",
 }
 _EPILOG = """\
 examples:
@@ -45,7 +46,8 @@ examples:
   actiondbg trace -o run.json.gz --filter 'func:sum' --failed keep run.adbrec
 
 The suffix selects the format, unless --format does: .json for Chrome, .pftrace or .perfetto-trace
-for Perfetto, .tracy.json for import into Tracy; .gz compresses (.zst for Tracy).
+for Perfetto, .tracy.json for import into Tracy, .folded for flame graphs; .gz compresses (.zst for
+Tracy).
 
 exit status: 0, or that of the tool if one was run (128 + N for a signal); 1 error, 2 bad usage,
 3 the tool could not be started. docs/trace.md describes traces.
@@ -90,16 +92,15 @@ class TraceOptions(Options):
 
 @subcommand("trace", "-o FILE [options] (RUN.adbrec | -- TOOL ARGS...)", TraceOptions, _EPILOG)
 def run(parser: LineParser[TraceOptions], argv: list[str]) -> int:
-    """Write a trace of the actions of a tool, for Perfetto, Chrome or Tracy."""
+    """Write a trace of the actions of a tool, for Perfetto, Chrome, Tracy or a flame graph."""
     options, tool, recorded = parser.read_with_target(argv)
     parser.need_target(tool, "-o FILE -- TOOL ARGS...")
-    with parser.reported_usage():
-        kind: Format = options.format or format_of(options.output)
-        check_output(options.output, kind)
-        check_overwritten(options.output, tool)
-        from actiondbg.recording.query.filters import where_any
+    kind: Format = options.format or format_of(options.output)
+    check_output(options.output, kind)
+    check_overwritten(options.output, tool)
+    from actiondbg.recording.query.filters import where_any
 
-        selection = SliceSelection(options.failed, options.min_duration, where_any(options.filter))
+    selection = SliceSelection(options.failed, options.min_duration, where_any(options.filter))
     need_packages("actiondbg trace")
     trace = _trace_recording if recorded else _trace_tool
     return trace(tool, options, kind, selection)

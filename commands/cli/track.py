@@ -120,8 +120,7 @@ def run(parser: LineParser[TrackRecordingOptions], argv: list[str]) -> int:
     # The action of a run after which a stage is needed.
     after = None if options.input or options.to in (None, *_ENDS) else options.to
     if after is not None and tool:
-        with parser.reported_usage():
-            check_glob(after, after, 0)
+        check_glob(after, after, 0)
     with lineage_source.opened_lineage(
         source, dumps, remap=options.remap, partial=options.partial, after=after
     ) as lineage:

@@ -88,7 +88,6 @@ def run(parser: LineParser[ValidateRunOptions], argv: list[str]) -> int:
     from actiondbg.validation.workers import Workers
 
     with (
-        parser.reported_usage(),
         scratch_directory("validate") as folder,
         Workers(options.jobs) as workers,
     ):

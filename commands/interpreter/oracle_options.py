@@ -11,6 +11,7 @@ from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.declaration import UNRESTRICTED, Permission, Permissions
 from actiondbg.commands.interpreter.options import Options, fields_of, flag, option
 from actiondbg.errors import UsageError
+from actiondbg.support.counts import joined
 
 if TYPE_CHECKING:
     from actiondbg.bisection import Oracle
@@ -131,8 +132,10 @@ def optional_oracle(
         raise UsageError(f"{' and '.join(given.values())} exclude each other: give one of them.")
     if given:
         return _build(options, next(iter(given)), permissions)
-    for other in _given(options, _OWN_OPTIONS["execute"]).values():
-        raise UsageError(f"{other} is an option of --execute: give that too.")
+    for name, other in _given(options, _OWN_OPTIONS["execute"]).items():
+        owners = [f"--{oracle}" for oracle, own in _OWN_OPTIONS.items() if name in own]
+        one = "that" if len(owners) == 1 else "one of them"
+        raise UsageError(f"{other} is an option of {joined(owners)}: give {one} too.")
     return None
 
 
@@ -152,5 +155,5 @@ def _given(options: OracleOptions, names: Iterable[str]) -> dict[str, str]:
     return {
         each.name: each.option
         for each in fields_of(OracleOptions)
-        if each.name in wanted and getattr(options, each.name) not in (None, False)
+        if each.name in wanted and getattr(options, each.name) != each.default
     }

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from actiondbg.errors import UsageError
+from actiondbg.support.counts import joined
 
-Format: TypeAlias = Literal["chrome", "perfetto", "tracy"]
+Format: TypeAlias = Literal["chrome", "perfetto", "tracy", "folded"]
 Failed: TypeAlias = Literal["fold", "keep", "drop"]
 
 SUFFIXES: dict[str, Format] = {  # the first that fits is taken
@@ -16,6 +17,7 @@ SUFFIXES: dict[str, Format] = {  # the first that fits is taken
     ".json": "chrome",
     ".pftrace": "perfetto",
     ".perfetto-trace": "perfetto",
+    ".folded": "folded",
 }
 GZIP, ZSTD = ".gz", ".zst"
 
@@ -48,7 +50,7 @@ def format_of(path: str) -> Format:
             return kind
     raise UsageError(
         f"The name {path!r} does not determine the format: end it with {', '.join(SUFFIXES)}, "
-        "or use --format chrome, perfetto or tracy."
+        f"or use --format {joined(get_args(Format), 'or')}."
     )
 
 

@@ -16,6 +16,7 @@ from actiondbg.recording.format.arrow import pa
 from actiondbg.recording.format.file import RecordingFile, count_actions, read_file
 from actiondbg.recording.recording import Recording, divide, part_of
 from actiondbg.recording.trace.formats.chrome import ChromeTrace
+from actiondbg.recording.trace.formats.folded import FoldedTrace
 from actiondbg.recording.trace.formats.perfetto import PerfettoTrace
 from actiondbg.recording.trace.formats.tracy import TracyTrace
 from actiondbg.recording.trace.options import GZIP, ZSTD, Format, SliceSelection
@@ -70,6 +71,7 @@ _WRITERS: dict[Format, Callable[[TracedProgram], Writer]] = {
     "chrome": ChromeTrace,
     "perfetto": PerfettoTrace,
     "tracy": TracyTrace,
+    "folded": FoldedTrace,
 }
 
 
@@ -194,6 +196,9 @@ class TraceFile:
     """A trace that is written part by part."""
 
     def __init__(self, out: Output, kind: Format, selection: SliceSelection) -> None:
+        if kind == "folded" and selection.failed == "fold":
+            # Equal stacks are added up anyway, and each attempt counts for its own pattern.
+            selection = selection._replace(failed="keep")
         self._out = out
         self._make = _WRITERS[kind]
         self._selection = selection

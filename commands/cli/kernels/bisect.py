@@ -99,13 +99,12 @@ def run(parser: LineParser[KernelBisectOptions], argv: list[str]) -> int:
     """Find the action of the compiler that makes each wrong kernel wrong."""
     options = parser.read_intermixed(argv)
     interrupted = False
-    with parser.reported_usage():
-        line = _Line(options)
-        try:
-            line.run()
-        except KeyboardInterrupt:
-            interrupted = True
-        return line.finish(interrupted)
+    line = _Line(options)
+    try:
+        line.run()
+    except KeyboardInterrupt:
+        interrupted = True
+    return line.finish(interrupted)
 
 
 class _Line:

@@ -112,8 +112,7 @@ def run(parser: LineParser[KernelCountOptions], argv: list[str]) -> int:
     if not words:
         parser.error(f"the program is missing: {_COMMAND} [options] -- PROGRAM ARGS...")
     is_program = "--" in argv[len(ours) : len(argv) - len(words)]
-    with parser.reported_usage():
-        return _run(options, words, is_program)
+    return _run(options, words, is_program)
 
 
 def _run(options: KernelCountOptions, words: Sequence[str], is_program: bool) -> int:

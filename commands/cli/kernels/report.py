@@ -67,9 +67,8 @@ class KernelReportOptions(Options):
 def run(parser: LineParser[KernelReportOptions], argv: list[str]) -> int:
     """Print or convert the results of kernels, or compare two reports."""
     options = parser.read_intermixed(argv)
-    with parser.reported_usage():
-        _check(options)
-        files = ReportFiles(options.output)
+    _check(options)
+    files = ReportFiles(options.output)
     entries = read_csv(options.report)
     if options.other is None:
         files.write(entries)

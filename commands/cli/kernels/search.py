@@ -77,8 +77,7 @@ class SearchOptions(FolderOptions, ProviderOptions, OperationOptions, JobOptions
 def run(parser: LineParser[SearchOptions], argv: list[str]) -> int:
     """Search for the fastest configuration of each operation."""
     options = parser.read(argv)
-    with parser.reported_usage():
-        return _search_all(options)
+    return _search_all(options)
 
 
 def _search_all(options: SearchOptions) -> int:

@@ -411,8 +411,7 @@ def run_sweep(
         The exit code: 0 if all is right, 1 if a kernel is wrong, 130 after Ctrl-C.
     """
     options = parser.read(argv)
-    with parser.reported_usage():
-        return _sweep(options, choose)
+    return _sweep(options, choose)
 
 
 def _sweep(options: LineT, choose: Callable[[LineT, Kernels], list[Dispatch]]) -> int:
@@ -488,13 +487,12 @@ class _Output:
 def generate_kernels(parser: LineParser[GenerateLine], argv: list[str]) -> int:
     """Write the MLIR of dispatches: operations, each with configurations."""
     options = parser.read(argv)
-    with parser.reported_usage():
-        kernels = Kernels(
-            SweepSettings(generated_dir=options.generated_dir),
-            providers=requested_providers(options),
-            provider_settings=provider_settings(options),
-        )
-        dispatches = generate_requested(options, kernels)
+    kernels = Kernels(
+        SweepSettings(generated_dir=options.generated_dir),
+        providers=requested_providers(options),
+        provider_settings=provider_settings(options),
+    )
+    dispatches = generate_requested(options, kernels)
     if options.quiet:
         return 0
     operation = None

@@ -55,8 +55,7 @@ class TuneOptions(JobOptions, LimitOptions):
 def run(parser: LineParser[TuneOptions], argv: list[str]) -> int:
     """Write a tuning spec of IREE for a model, and measure the model with and without it."""
     options = parser.read_intermixed(argv)
-    with parser.reported_usage():
-        return _tune(options)
+    return _tune(options)
 
 
 def _tune(options: TuneOptions) -> int:

@@ -157,12 +157,7 @@ def history(client: Client, arguments: HistoryArguments) -> Answer:
 @request("actiondbg/neverHit", is_view=True)
 def never_hit(client: Client, arguments: NoArguments) -> Answer:
     """List the breakpoints without a hit in this run, and what is not known of them."""
-    debuggee = client.debuggee
-    found = [
-        each
-        for each in debuggee.session.breakpoints.all()
-        if each.kind == "breakpoint" and each.enabled and not each.was_hit
-    ]
+    found = [each for each in client.debuggee.session.breakpoints.all() if each.is_unhit]
     return _answer_of(client, as_json(Breakpoints(found), None))
 
 

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from actiondbg.bisection.verdict import Mode
-from actiondbg.commands.interpreter.options import NoOptions
+from actiondbg.commands.interpreter.options import NoOptions, fields_of
 from actiondbg.commands.interpreter.oracle_options import NEEDS, OracleOptions, build_oracle
 from actiondbg.commands.mcp.declaration import Arguments, InSession, Positive, arguments_like, tool
 from actiondbg.commands.mcp.desk import Desk
@@ -107,7 +107,11 @@ def _oracle_fields(desk: Desk, given: Oracle | None) -> dict[str, object]:
     """Return the fields of the shell's OracleOptions, after a check of what they need."""
     if given is None:
         return {}
-    found = {name: value for name, value in msgspec.structs.asdict(given).items() if value}
+    found = {
+        each.name: value
+        for each in fields_of(OracleOptions)
+        if (value := getattr(given, each.name, each.default)) != each.default
+    }
     for name, needed in NEEDS.items():
         if name in found:
             desk.restrictions.need(*needed)

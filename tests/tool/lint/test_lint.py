@@ -206,6 +206,11 @@ def test_a_crash_has_the_findings_before_it(lint: Lint, tool: list[str], tmp_pat
 
 def test_bad_input_is_one_sentence(lint: Lint) -> None:
     for words, status, expected in (
+        (
+            ["--rule", "unstable-output", "--", "true"],
+            2,
+            "The rule unstable-output compares several runs: give --rerun, too.",
+        ),
         (["--rule", "none", "--", "true"], 2, "'none' is not a rule: use changed-but-failed"),
         (["--baseline", "none.json", "--", "true"], 1, "'none.json' cannot be read"),
         (["--", "true"], 1, "There is nothing to check: 'true' made no MLIR context"),

@@ -73,7 +73,8 @@ def test_json_is_one_object_per_command() -> None:
     [
         (
             "break x",
-            "id kind spec condition enabled temporary after outcome ignore hits commands pending",
+            "id kind spec condition enabled temporary after outcome ignore hits matched commands "
+            "pending",
         ),
         ("list", "breakpoints"),
         ("info b", "breakpoints"),

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from actiondbg.commands.cli.cost import annotate
+from actiondbg.errors import UsageError
 from actiondbg.ir.written_locations import split_location
 from actiondbg.lineage.annotation import Annotation
 from actiondbg.lineage.lineage import Lineage
@@ -114,16 +115,22 @@ def test_exact_leaves_out_what_only_locations_show(
         (["--at", "cse"], "There is no stage 'cse' in this lineage: choose one of in.mlir, "),
         (["--at", "in.mlir", "--origin", "final.mlir"], "is later than 'in.mlir'"),
         (["--origin", "final.mlir"], "name a file with -o"),
-        (["--loc-only", "--comments-only"], "exclude each other"),
     ],
 )
 def test_what_cannot_be_annotated_is_refused(
-    lineage: Lineage, capsys: pytest.CaptureFixture[str], words: list[str], message: str
+    lineage: Lineage, words: list[str], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        annotate(["--input", "in.mlir", "--then", "final.mlir", *words])
+
+
+def test_options_that_exclude_each_other(
+    lineage: Lineage, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as caught:
-        annotate(["--input", "in.mlir", "--then", "final.mlir", *words])
+        annotate(["--input", "in.mlir", "--then", "final.mlir", "--loc-only", "--comments-only"])
     assert caught.value.code == 2
-    assert message in capsys.readouterr().err
+    assert "exclude each other" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -91,12 +91,16 @@ def test_sarif_has_the_rules_places_and_identities() -> None:
     assert written[0]["partialFingerprints"] == {"subject/v1": "not-notified/Fold"}
 
 
-def test_junit_has_a_failure_for_each_finding_and_a_success_for_each_other_rule() -> None:
+def test_junit_has_a_failure_for_each_finding_and_a_success_for_each_checked_rule() -> None:
     odd = found(subject="A<\x01&>")
-    root = ElementTree.fromstring(junit_text([found(), odd], RULES, 4))
+    checked = {each.name for each in RULES if each.need != "repetition"}
+    root = ElementTree.fromstring(junit_text([found(), odd], RULES, 4, checked))
     (suite,) = root
-    assert (suite.get("tests"), suite.get("failures")) == (str(len(RULES) + 1), "2")
-    failed = [case for case in suite if len(case)]
+    counts = [suite.get(name) for name in ("tests", "failures", "skipped")]
+    assert counts == [str(len(RULES) + 1), "2", str(len(RULES) - len(checked))]
+    skipped = [case.get("classname") for case in suite if case.find("skipped") is not None]
+    assert skipped == [each.name for each in RULES if each.need == "repetition"]
+    failed = [case for case in suite if case.find("failure") is not None]
     assert [case.get("name") for case in failed] == ["Fold", "A<&>"]
     text = failed[0][0].text
     assert text is not None and "mlir-opt 'a b.mlir'" in text

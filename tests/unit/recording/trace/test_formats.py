@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import gzip
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -85,6 +86,44 @@ def test_trace_in_parts_is_the_same(
     monkeypatch.setattr(writing, "PART", size)
     _check(_write(tmp_path / "run.adbrec", seed), kind)
     _check(_write(tmp_path / "run.adbrec", seed, killed=True), kind)
+
+
+def _stacks(slices: list[Slice]) -> Counter[str]:
+    """Return the self times of the distinct stacks of slices."""
+    known, own = by_ordinal(slices), Counter[str]()
+
+    def stack(each: Slice) -> str:
+        around = stack(known[each.parent]) if each.parent else _thread(each.thread)
+        return f"{around};{each.name.replace(';', ':')}"
+
+    for each in slices:
+        own[stack(each)] += each.end - each.start
+        if each.parent:
+            own[stack(known[each.parent])] -= each.end - each.start
+    return +own
+
+
+def _thread(number: int) -> str:
+    return f"worker {number}" if number else "main"
+
+
+@pytest.mark.parametrize("size", [10, 1 << 19])
+@pytest.mark.parametrize("failed", FAILED)
+@pytest.mark.parametrize("seed", range(3))
+def test_collapsed_stacks_have_the_self_times(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failed: Failed, seed: int, size: int
+) -> None:
+    monkeypatch.setattr(writing, "PART", size)
+    paths = [_write(tmp_path / "a.adbrec", seed), _write(tmp_path / "b.adbrec", seed, killed=True)]
+    paths.append(fake_recording(tmp_path / "c.adbrec", actions=300, seed=seed, threads=True))
+    for recording in paths:
+        output = recording.with_suffix(".folded")
+        write_trace(recording, str(output), format_of(str(output)), SliceSelection(failed))
+        lines = output.read_text().splitlines()
+        found = {stack: int(own) for stack, _, own in (line.rpartition(" ") for line in lines)}
+        kept: Failed = "keep" if failed == "fold" else failed
+        assert found == _stacks(_read(recording, "chrome", failed=kept))
+        assert len(found) == len(lines)
 
 
 @pytest.mark.parametrize("kind", ["chrome", "perfetto"])

@@ -40,8 +40,8 @@ class IRReader:
             The module, or the outermost operation if that is not a builtin.module.
 
         Raises:
-            IRNotParsed: the IR is invalid, as it may be in the middle of a conversion; with the
-                first diagnostic.
+            IRNotParsed: the IR is invalid, as it may be in the middle of a conversion, or the
+                bindings lack a dialect of it; with the first diagnostic.
         """
         ir = self._ir
         return self._parse(ir.Module.parse if _is_module(text) else ir.Operation.parse, text)
@@ -80,7 +80,8 @@ class IRReader:
             return parse(text, context=self._context)
         except self._ir.MLIRError as error:
             raise IRNotParsed(
-                f"The IR at the stop is not valid and cannot be parsed: {_first_diagnostic(error)}."
+                "MLIR's Python bindings cannot read the IR, which is not valid, or has a dialect "
+                f"that they lack: {_first_diagnostic(error)}."
             ) from error
 
 

@@ -4,6 +4,7 @@
 #include "mlir/Tools/Plugins/PassPlugin.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/Config/llvm-config.h"
 
 #include <chrono>
 #include <thread>
@@ -318,6 +319,7 @@ struct Rules : PassWrapper<Rules, OperationPass<>> {
 };
 } // namespace
 
+#if LLVM_VERSION_MAJOR >= 22 // before, only types are converted
 // A conversion that fails without a reason; of i32 its converter asks for the
 // values, whose types it converts by what is around them.
 namespace {
@@ -350,6 +352,7 @@ struct ByValue : PassWrapper<ByValue, OperationPass<>> {
   }
 };
 } // namespace
+#endif
 
 extern "C" PassPluginLibraryInfo mlirGetPassPluginInfo() {
   return {MLIR_PLUGIN_API_VERSION, "patterns", "1", [] {
@@ -357,6 +360,8 @@ extern "C" PassPluginLibraryInfo mlirGetPassPluginInfo() {
             PassRegistration<Touch>();
             PassRegistration<Guards>();
             PassRegistration<Rules>();
+#if LLVM_VERSION_MAJOR >= 22
             PassRegistration<ByValue>();
+#endif
           }};
 }

@@ -110,7 +110,7 @@ def test_mlir_opt_without_a_compiler(
     name = run(python, "-I", "-c", ATTACH, tool, folds, env=without_compiler)
     assert name == "AddIAddConstant\n"
     version = run(installed / "bin/actiondbg", "--version", tool, env=without_compiler)
-    assert "LLVM 22." in version
+    assert re.search(r"LLVM 2[12]\.", version)
 
 
 def test_iree_opt_without_a_compiler(

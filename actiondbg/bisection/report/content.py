@@ -267,8 +267,10 @@ def reproducer_status(report: Report) -> str:
     """Return one sentence about the run of the reproducer."""
     steps = report.reproducer.steps
     missed = sum(not each.confirmed for each in steps)
-    if report.reproducer.verified:
-        return f"When it was run, all {len(steps)} verdicts were as expected."
+    if report.reproducer.is_confirmed:
+        who = f" of {report.oracle}, which judges there and not in the script,"
+        who = "" if report.reproducer.judges else who
+        return f"When it was run, all {len(steps)} verdicts{who} were as expected."
     if missed:
         return f"When it was run, {missed} of {len(steps)} verdicts were not as expected."
     return "It was run, and does not show good and bad: see the notes."

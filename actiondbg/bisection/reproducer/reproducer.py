@@ -24,6 +24,7 @@ from actiondbg.bisection.oracles import Oracle, OracleSetup
 from actiondbg.bisection.plain_runs import PlainVerdicts
 from actiondbg.bisection.reproducer.run import ReproducerRun, StepResult, find_in_schedule
 from actiondbg.bisection.reproducer.scripts import (
+    UNJUDGED,
     ScriptStep,
     ShellJudge,
     session_script,
@@ -163,7 +164,8 @@ class Reproducer:
         good: describes a good output, a phrase.
         strategy: what the reproducer shows, one sentence.
         steps: the results of its steps.
-        verified: whether it showed good and bad.
+        is_confirmed: whether these are good and bad as expected.
+        judges: whether the script judges the outputs; else actiondbg alone has judged them.
         notes: one sentence each.
         files: names and descriptions of the files in the folder.
         ir: names and titles of the files of IR.
@@ -176,12 +178,18 @@ class Reproducer:
     good: str
     strategy: str
     steps: Sequence[StepResult]
-    verified: bool
+    is_confirmed: bool
+    judges: bool
     notes: Sequence[str]
     files: Sequence[tuple[str, str]]
     ir: Mapping[str, str]
     generic: frozenset[str]
     judged: int
+
+    @property
+    def verified(self) -> bool:
+        """Whether the script shows good and bad by itself."""
+        return self.is_confirmed and self.judges
 
 
 @dataclass(frozen=True)
@@ -264,6 +272,11 @@ class ReproducerWriter:
         finally:
             self._reproducer_run.close()
         head = [f"Culprit: {self.culprit.entry.describe()}.", chosen.sentence]
+        if judge.lines is None:
+            self._notes.append(
+                f"No shell command judges as {self.oracle.as_option()} does: repro.sh runs the "
+                f"tool, leaves the outputs unjudged, and ends with status {UNJUDGED}."
+            )
         self._reproducer_run.write([each.step for each in chosen.results], judge, head)
         return Reproducer(
             result=result,
@@ -271,9 +284,10 @@ class ReproducerWriter:
             good=judge.good,
             strategy=chosen.sentence,
             steps=chosen.results,
-            verified=chosen.is_confirmed,
+            is_confirmed=chosen.is_confirmed,
+            judges=judge.lines is not None,
             notes=self._notes,
-            files=self._files(chosen.results),
+            files=self._files(chosen.results, judge),
             ir=self._ir_titles(),
             generic=frozenset(snapshots.generic),
             judged=self._reproducer_run.judged,
@@ -519,15 +533,16 @@ class ReproducerWriter:
         source = self._command.source
         return {**_TITLES, **self._schedules, **({source: "the input"} if source else {})}
 
-    def _files(self, steps: Sequence[StepResult]) -> list[tuple[str, str]]:
+    def _files(self, steps: Sequence[StepResult], judge: ShellJudge) -> list[tuple[str, str]]:
         """Return the files in the folder; remove the IR before the pass if no step needs it."""
         is_alone = not any(each.step.skips for each in steps)
         needs = " with the stock tool alone" if is_alone else ", and needs actiondbg"
+        does = "makes the outputs" if judge.lines is None else "shows bad and good"
         is_shown = any(FolderFile.BEFORE_PASS in each.step.args for each in steps)
         if not is_shown and self.tool.libmlir is not None:
             (self.folder / FolderFile.BEFORE_PASS).unlink(missing_ok=True)
         files = {
-            FolderFile.SCRIPT: f"shows bad and good{needs}",
+            FolderFile.SCRIPT: f"{does}{needs}",
             FolderFile.SESSION: "steps to the action in actiondbg",
             FolderFile.SKIPS: "skips the action in actiondbg",
             **_TITLES,

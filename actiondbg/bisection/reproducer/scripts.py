@@ -25,6 +25,7 @@ OUT = "\0out"  # in arguments: the file of the tool's output
 
 ENDED_WELL = '[ "$status" -eq 0 ] || return 125'  # in the function of a judge
 KILLED = 137  # the exit status of limit after a timeout; a crash has another one
+UNJUDGED = 3  # the exit status of a script without a judge
 
 _LINE = re.compile(r"(?m)^(\d+)\. (\w+), expected (?:good|bad): ")
 
@@ -103,7 +104,8 @@ def make_script(
     ]
     if judge.lines is None:
         about[-1] = (
-            "No shell command can judge the outputs: keep them with KEEP, and judge them yourself."
+            "No shell command can judge the outputs: keep them with KEEP, and judge them yourself. "
+            f"Exit status: {UNJUDGED}."
         )
     parts = [
         "#!/bin/sh",
@@ -119,6 +121,7 @@ def make_script(
         _EXPECT_ONCE if tries == 1 else _EXPECT_OFTEN,
         *(_call(step) for step in steps),
         _END,
+        _AS_EXPECTED if judge.lines is not None else _NOT_JUDGED,
     ]
     return "\n".join(parts)
 
@@ -237,8 +240,11 @@ fi
 if [ "$missed" -ne 0 ]; then
   echo "$missed of $number verdicts are not as expected."
   exit 1
-fi
-[ "$verdict" = unjudged ] || echo "All $number verdicts are as expected."
+fi"""
+_AS_EXPECTED = 'echo "All $number verdicts are as expected."\n'
+_NOT_JUDGED = f"""\
+echo "The outputs were not judged: KEEP=FOLDER keeps them."
+exit {UNJUDGED}
 """
 
 

@@ -294,9 +294,13 @@ def test_predicate_judges_the_files_of_the_script(mlir_opt: str, folds: str) -> 
         return "arith.constant 7 " not in output.read_text()
 
     result, folder = find([mlir_opt, folds, "--canonicalize"], is_good)
-    assert result.reproducer_verified is True
-    done = script(folder)
-    assert done.returncode == 0 and "unjudged" in done.stdout
+    assert result.reproducer_verified is False
+    assert "leaves the outputs unjudged, and ends with status 3" in " ".join(result.notes)
+    assert "verdicts of tests." in report(folder)
+    for tool in (None, "/bin/true"):
+        done = script(folder, tool)
+        assert done.returncode == 3 and "1. unjudged, expected bad" in done.stdout
+        assert "not judged" in done.stdout.splitlines()[-1]
     assert "| 2 | bad | bad |" in report(folder) and "| 3 | good | good |" in report(folder)
 
 

@@ -472,6 +472,9 @@ def test_the_oracle_of_a_bisection(mlir_opt: str, tmp_path: Path) -> None:
     command = ["bisect", "--validate", "-o", "out"]
     done = command_line.run(*command, "--", mlir_opt, source, "--canonicalize", cwd=tmp_path)
     assert "Found: #6 apply-pattern" in done.stdout
+    assert "verified: shows good and bad" not in done.stdout
+    assert "ends with status 3" in done.stdout
+    assert subprocess.run(["sh", "out/repro.sh"], cwd=tmp_path).returncode == 3
 
 
 def test_interrupted(mlir_opt: str, tmp_path: Path) -> None:

@@ -231,13 +231,13 @@ def test_script_accepts_another_tool_and_keeps_outputs(tmp_path: Path) -> None:
 
 def test_script_leaves_other_oracles_to_actiondbg(tmp_path: Path) -> None:
     done = run_script(tmp_path, STEPS, ShellJudge("a predicate says so", None))
-    assert done.returncode == 0
+    assert done.returncode == 3
     assert read_verdicts(done.stdout) == {1: None, 2: None}
 
 
 def test_script_ends_commands_at_the_time_limit(tmp_path: Path) -> None:
     script = make_script(
-        [], [ScriptStep("good", "slow", ["30"])], ShellJudge("x", None), Path("sleep"), 0.2
+        [], [ScriptStep("good", "slow", ["30"])], ShellJudge("x", ["true"]), Path("sleep"), 0.2
     )
     (tmp_path / "repro.sh").write_text(script)
     environment = {"PATH": "/usr/bin:/bin", "KEEP": "kept"}

@@ -15,7 +15,9 @@ import msgspec
 from actiondbg import protocol
 from actiondbg.bisection import messages
 from actiondbg.bisection.bounds import Bounds, StartSearch, evaluate_whole_run
+from actiondbg.bisection.broken_ir import BrokenIR, find_broken_ir
 from actiondbg.bisection.candidates import Record
+from actiondbg.bisection.crash import crash_sentence
 from actiondbg.bisection.culprit_search import CulpritSearch, describe_culprit, smallest_set
 from actiondbg.bisection.evaluator import FlakyOracle, TrialEvaluator, TrialRunner
 from actiondbg.bisection.frozen_tool import FrozenTool
@@ -272,10 +274,20 @@ class Bisection(Closeable):
         space = StartSearch(evaluator, record, whole_run).find()
         search = CulpritSearch(evaluator, pool, record, jobs, confirms=first)
         space = search.find(space)
-        result = self._first(search, space) if first else self._set(evaluator, pool, jobs, space)
+        crash = whole_run.stop if task.oracle.symptom == "crash" and whole_run else None
+        if first:
+            result = self._first(search, space, crash)
+        else:
+            result = self._set(evaluator, pool, jobs, space)
         if search.is_contradicted or (first and result.confirmed != "good"):
             search.judge_again(space)
         plain = self._judge_plain_runs(runner)
+        if crash is not None and whole_run is not None:
+            # A trial writes no stack trace.
+            runs = () if self._plain is None else self._plain.first()
+            died = [one.errors for one in runs if one.stop and one.stop.status == crash.status]
+            sentence = crash_sentence(crash, whole_run.errors, *died[:1])
+            result = msgspec.structs.replace(result, crash=sentence)
         scheme = space.scheme
         return msgspec.structs.replace(
             result,
@@ -303,16 +315,36 @@ class Bisection(Closeable):
             self._progress.add_note(found.describe())
         return found._replace(outputs=self._plain.outputs())
 
-    def _first(self, search: CulpritSearch, space: Bounds) -> Result:
-        judgement = search.confirm(space)
-        culprit = self._describe(space, space.interval.bad - 1)
-        words = culprit.entry.describe()
+    def _first(self, search: CulpritSearch, space: Bounds, crash: Stop | None) -> Result:
+        index, why = space.interval.bad - 1, None
+        judgement = search.confirm(space, index)
+        does = f"turns good to bad.{messages.crashed_in(space.culprit, crash)}"
+        broken = self._broken_ir(search, crash)
+        if broken is not None:
+            at = space.index(broken.action.ordinal)
+            without = search.confirm(space, at) if at is not None and at <= index else judgement
+            # Without another action the tool may still crash, if that is not the only such one.
+            if at is None or at > index or (without.verdict, judgement.verdict) == ("bad", "good"):
+                self._progress.add_note(messages.broken_ir(broken))
+            else:
+                index, why, judgement = at, broken.why, without
+                does = f"leaves IR that is not valid: {why}. The tool crashes later."
+        culprit = self._describe(space, index)
         return Result(
             verdict="found",
             culprit=culprit,
             confirmed=judgement.verdict,
-            message=f"{words} turns good to bad. {messages.confirmation(judgement)}",
+            broken=why,
+            message=f"{culprit.entry.describe()} {does} {messages.confirmation(judgement)}",
         )
+
+    def _broken_ir(self, search: CulpritSearch, crash: Stop | None) -> BrokenIR | None:
+        if crash is None or not crash.ordinal:  # a tool may crash outside of any action
+            return None
+        self._progress.start_phase("the IR before the crash", 0)
+        with contextlib.suppress(ActiondbgError):
+            return find_broken_ir(self.frozen_tool, crash.ordinal, search.evaluator.seconds)
+        return None
 
     def _set(self, evaluator: TrialEvaluator, pool: Pool, jobs: int, space: Bounds) -> Result:
         mode = "skip" if self.task.mode == "skip" else "minimize"

@@ -52,6 +52,10 @@ class Bounds:
         """The candidates of which one is the culprit."""
         return self.candidates[self.interval.good : self.interval.bad]
 
+    def index(self, ordinal: int) -> int | None:
+        """Return the index of the candidate that is an action; None if it is no candidate."""
+        return next((at for at, one in enumerate(self.candidates) if one.ordinal == ordinal), None)
+
     @property
     def culprit(self) -> RecordedAction:
         """The last candidate of the shortest bad prefix."""
@@ -88,7 +92,9 @@ def evaluate_whole_run(
             evaluator.start_speculative(ahead)
     judgement = evaluator.judge_run(trial, evidence)
     if judgement.verdict != "bad":
-        raise messages.not_bad(judgement, is_event)
+        stop = evidence.stop
+        has_crashed = stop is not None and stop.reason == "crashed"
+        raise messages.not_bad(judgement, is_event, has_crashed)
     evaluator.verdicts.check("actions", _digest(record))
     return record, evidence
 

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -87,7 +87,7 @@ class CommandRunner:
                 self._kill()
                 process.wait()
         self._check()
-        in_compiler = (status or 0) < 0 and any(map(_COMPILING.match, _lines(errors)))
+        in_compiler = (status or 0) < 0 and any(map(_COMPILING.match, error_lines(errors)))
         return Completed(status, output, fatal_error(errors) or _end_of(errors), in_compiler)
 
     def cancel(self) -> None:
@@ -180,7 +180,7 @@ _COMPILING = re.compile(r"LLVM ERROR: |\d+\.\s+Running pass '")
 
 def fatal_error(errors: Path) -> str:
     """Return the line with the reason of a crash, such as a failed assertion, or nothing."""
-    found = next((line for line in _lines(errors) if _FATAL.search(line)), "")
+    found = fatal_line(error_lines(errors))
     assertion = _ASSERTION.match(found)
     return f"{assertion[1]}: {assertion[2]}" if assertion else found
 
@@ -191,12 +191,18 @@ def failure_text(errors: Path) -> str:
     That is the reason of a crash, else the first error, else the last lines. Stack traces are left
     out.
     """
-    lines = [line for line in _lines(errors) if not _TRACE.match(line)]
+    lines = [line for line in error_lines(errors) if not _TRACE.match(line)]
     error = next((line for line in lines if "error:" in line), "")
     return fatal_error(errors) or error or " / ".join(lines[-_LAST:])
 
 
-def _lines(file: Path) -> Iterator[str]:
+def fatal_line(lines: Iterable[str]) -> str:
+    """Return the whole line with the reason of a crash, or nothing."""
+    return next((line for line in lines if _FATAL.search(line)), "")
+
+
+def error_lines(file: Path) -> Iterator[str]:
+    """Yield the lines of a file of stderr that are not empty; none if it cannot be read."""
     try:
         with file.open(encoding="utf-8", errors="replace") as stream:
             yield from (line.strip() for line in stream if line.strip())

@@ -69,10 +69,10 @@ class CulpritSearch:
             )
             return space
 
-    def confirm(self, space: Bounds) -> Judgement:
-        """Judge the run that skips only the culprit."""
+    def confirm(self, space: Bounds, index: int) -> Judgement:
+        """Judge the run that skips only one candidate, the culprit."""
         self.evaluator.progress.start_phase("the confirmation", 1)
-        result = self.evaluator.evaluate(self._confirmation(space, space.interval.bad))
+        result = self.evaluator.evaluate(self._confirmation(space, index + 1))
         result.remove_files()
         return result.judgement
 
@@ -175,8 +175,10 @@ class CulpritSearch:
 
     def _actions_in(self, culprit: RecordedAction) -> str:
         """Name the actions in a culprit pass, if they are few."""
-        actions = self.record.actions_in(culprit)
-        if len(actions) > _MOST_NAMED:
+        stop = self.evaluator.whole_stop
+        crashed = stop.ordinal if stop is not None and stop.reason == "crashed" else 0
+        actions = [one for one in self.record.actions_in(culprit) if one.ordinal != crashed]
+        if not 0 < len(actions) <= _MOST_NAMED:
             return ""
         stops: list[Stop] = []
         for each in actions:

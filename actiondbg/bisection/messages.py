@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from actiondbg.bisection.broken_ir import BrokenIR
 from actiondbg.bisection.candidates import RecordedAction
 from actiondbg.bisection.result import Entry
 from actiondbg.bisection.verdict import Found, Judgement
+from actiondbg.process.stop import Stop
 from actiondbg.support.counts import counted
 
 
@@ -24,13 +26,21 @@ class NothingFound(Exception):
         self.range = range
 
 
-def not_bad(judgement: Judgement, is_event: bool = False) -> NothingFound:
-    """The whole run is not bad."""
+def not_bad(
+    judgement: Judgement, is_event: bool = False, has_crashed: bool = False
+) -> NothingFound:
+    """The whole run is not bad; has_crashed: the tool did not come to its end."""
     if is_event and judgement.verdict == "untestable":
+        advice = (
+            "the tool crashes before it: use --crash, which also names an action that leaves IR "
+            "that is not valid."
+            if has_crashed
+            else "check the oracle and the command line."
+        )
         return NothingFound(
             "not-bad",
             f"The whole run does not show the event ({judgement.reason}), so there is nothing to "
-            "bisect: check the oracle and the command line.",
+            f"bisect: {advice}",
         )
     if judgement.verdict == "good":
         return NothingFound(
@@ -154,10 +164,30 @@ def pass_as_a_whole(culprit: RecordedAction, at_start: bool, judgement: Judgemen
     )
 
 
+def crashed_in(culprit: RecordedAction, crash: Stop | None) -> str:
+    """Name the action inside the culprit in which the tool crashes, if there is one."""
+    if crash is None or not culprit.ordinal < crash.ordinal <= culprit.last:
+        return ""
+    about = f" on {crash.op}" if crash.op else ""
+    return (
+        f" The tool crashes in its #{crash.ordinal} {crash.tag} ({crash.name or 'unnamed'}){about}."
+    )
+
+
+def broken_ir(broken: BrokenIR) -> str:
+    """The tool crashes in IR that another action than the culprit broke."""
+    action = broken.action
+    return (
+        f"The tool crashes in IR that is not valid since #{action.ordinal} {action.tag} "
+        f"({action.name or 'unnamed'}): {broken.why}."
+    )
+
+
 def confirmation(judgement: Judgement) -> str:
     """Report the verdict on the run that skips only the culprit."""
     if judgement.verdict == "good":
-        return "The run that skips only it is good."
+        how = f" ({judgement.reason})" if judgement.reason.startswith("The tool ended") else ""
+        return f"The run that skips only it is good{how}."
     if judgement.verdict == "bad":
         return (
             f"The run that skips only it is still bad ({judgement.reason}): other actions "

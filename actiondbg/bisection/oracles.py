@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import NamedTuple, get_args
 
 from actiondbg import protocol
-from actiondbg.bisection.command_runner import CommandRunner, Completed, failure_text, fatal_error
+from actiondbg.bisection.command_runner import CommandRunner, Completed, failure_text
+from actiondbg.bisection.crash import crash_sentence
 from actiondbg.bisection.verdict import Judgement, Milestone, Verdict
 from actiondbg.errors import FileNotWritten, OracleError
 from actiondbg.process.stop import Stop
@@ -183,7 +184,7 @@ class Oracle(ABC):
         if stop.when != "exit":
             return Judgement("bad", shortened(stop.message or "it was caught"))
         if self.is_bad_end(stop):
-            return Judgement("bad", _end_of_tool(stop, fatal_error(evidence.errors)))
+            return Judgement("bad", crash_sentence(stop, evidence.errors).rstrip("."))
         if stop.status != 0:
             verdict = "good" if evidence.is_past and stop.reason == "exited" else "untestable"
             return Judgement(verdict, _end_of_tool(stop, failure_text(evidence.errors)))

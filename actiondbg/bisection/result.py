@@ -120,6 +120,10 @@ class Result(msgspec.Struct, kw_only=True, frozen=True):
         plain_bad: how many of ``plain_runs`` had a bad output.
         plain_runs: how often the plain tool was run with random addresses.
         plain_outputs: how many different outputs these runs had.
+        crash: where the tool crashed that skips nothing, and why, as a sentence; None if the
+            oracle does not look for a crash.
+        broken: what the verifier says of the IR that the culprit leaves, in which the tool crashes
+            later; None if it does not leave such IR.
         seconds: the wall time.
     """
 
@@ -145,6 +149,8 @@ class Result(msgspec.Struct, kw_only=True, frozen=True):
     plain_bad: int = 0
     plain_runs: int = 0
     plain_outputs: int = 0
+    crash: str | None = None
+    broken: str | None = None
     seconds: float = 0.0
 
     @property
@@ -182,6 +188,8 @@ class Result(msgspec.Struct, kw_only=True, frozen=True):
             "plain_bad": self.plain_bad,
             "plain_runs": self.plain_runs,
             "plain_outputs": self.plain_outputs,
+            "crash": self.crash,
+            "broken": self.broken,
             "message": self.message,
             "notes": self.notes,
             "seconds": round(self.seconds, 3),

@@ -48,6 +48,8 @@ def bisection_text(
 ) -> str:
     """Return the result as text, which fits a screen; ``paint`` colours a line of a diff."""
     lines = [f"{_VERDICTS[result.verdict]}: {result.message}"]
+    if result.crash is not None:
+        lines.append(f"Crash: {result.crash}")
     if result.culprit is not None:
         lines += _culprit_lines(result.culprit)
     after: list[str] = []

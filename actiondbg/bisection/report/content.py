@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from actiondbg.analysis.textual_pipelines import normalize_pipeline
+from actiondbg.bisection.crash import cause_of, place_of
 from actiondbg.bisection.folder import FolderFile
 from actiondbg.bisection.reproducer.reproducer import Reproducer
 from actiondbg.bisection.reproducer.run import StepResult
 from actiondbg.bisection.reproducer.strategies import command_text
 from actiondbg.bisection.result import Culprit, Entry, Result
-from actiondbg.process.stop import crash_cause, function_name
 from actiondbg.protocol.tags import CONVERSION_TAG, FOLD_TAG, PASS_TAG, PATTERN_TAG, STEP_TAG
 from actiondbg.support.counts import counted
 from actiondbg.support.interrupts import signal_name
 from actiondbg.version import VERSION
 
-# The message of a tool that aborts, of the C library or of LLVM.
-_FATAL = re.compile(r": Assertion `|^LLVM ERROR: ")
 _PLEA = "PLEASE submit a bug report to"
 _LARGEST = 1 << 17  # characters of a file of IR that a report includes
 _MOST = 20  # entries of a set that are listed
@@ -37,6 +34,8 @@ _MODES = {
     "minimize": "the smallest set of applied actions that is bad",
     "skip": "the smallest set of skipped actions that makes the output good",
 }
+
+_BREAKS = "the action that leaves IR that is not valid, in which the tool crashes later"
 
 
 @dataclass(frozen=True)
@@ -176,6 +175,8 @@ def verdicts(report: Report) -> list[tuple[str, str]]:
         ],
     }
     rows = sets[result.mode] if result.is_minimal else sets[result.mode][:-1]
+    if result.broken is not None:
+        rows = [*rows[:2], ("the IR after the culprit", f"not valid: {result.broken}")]
     if result.confirmed is not None:
         rows.append(("only the culprit skipped", result.confirmed))
     return rows
@@ -186,7 +187,7 @@ def summary(report: Report) -> str:
     result = report.reproducer.result
     candidates = counted(result.candidates, "candidate")
     trials = counted(result.trials, "trial")
-    what = _sized(_MODES[result.mode], result)
+    what = _BREAKS if result.broken is not None else _sized(_MODES[result.mode], result)
     found = f"It is {what}; it was found among {candidates} by {trials}."
     return f"{found} Good is: {report.reproducer.good}."
 
@@ -242,11 +243,8 @@ def crash(report: Report) -> tuple[str, list[str]]:
         return "", []
     first = died[0]
     lines = first.errors.rstrip().splitlines()
-    message = next((line for line in lines if _FATAL.search(line)), None)
-    cause = crash_cause(signal_name(first.signal), message)
-    place = f" at {cause.place}" if cause.place else ""
-    function = f" in {function_name(cause.function)}" if cause.function else ""
-    why = f": {cause.what}{function}{place}" if cause.what else ""
+    cause = cause_of(signal_name(first.signal), lines)
+    why = f"{cause.what and ': '}{cause.what}{place_of(cause)}"
     sentence = f"The tool died of {cause.signal} with {first.step.title}{why}."
     return sentence, [line for line in lines if not line.startswith(_PLEA)]
 

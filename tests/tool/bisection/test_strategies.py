@@ -11,7 +11,9 @@ import pytest
 
 import actiondbg
 from actiondbg.bisection import Crash, Diagnostic, Execute, FileCheck, Progress, Verify
+from actiondbg.commands.render.bisection import bisection_text
 from actiondbg.errors import OracleError
+from actiondbg.tool.discovery import find_tool
 from tests.conftest import LIBRARY
 from tests.fakes.folds import folded, write_folds
 
@@ -93,6 +95,71 @@ def test_a_crash_in_a_pattern_of_a_conversion(source: str) -> None:
     assert result.culprit is not None
     assert (result.culprit.name, result.culprit.location) == ("StoreOpLowering", "crash.mlir:4:3")
     assert result.culprit.pass_name == "finalize-memref-to-llvm"
+
+
+# A constant stride that is the sentinel of a dynamic one: the folder drops the operand.
+BROKEN = """\
+func.func @sum(%x: i32) -> i32 {
+  %c0 = arith.constant 0 : i32
+  %y = arith.addi %x, %c0 : i32
+  return %y : i32
+}
+func.func @slice(%t: tensor<8xi32>) -> tensor<?xi32> {
+  %n = arith.constant -9223372036854775808 : index
+  %c2 = arith.constant 2 : index
+  %s = tensor.extract_slice %t[0] [%c2] [%n] : tensor<8xi32> to tensor<?xi32>
+  return %s : tensor<?xi32>
+}
+"""
+
+
+def test_a_crash_in_ir_that_an_earlier_action_broke(source: str) -> None:
+    Path("broken.mlir").write_text(BROKEN)
+    result = actiondbg.bisect(["mlir-opt", "broken.mlir", "--canonicalize"], Crash())
+    culprit, why = result.culprit, "'strides' to match the number of dynamic entries"
+    assert culprit is not None and result.crash is not None and result.broken is not None
+    assert why in result.broken and "leaves IR that is not valid" in result.message
+    assert result.confirmed == "good"
+    assert "in mlir::getMixedValues at " in result.crash
+    assert f"#{culprit.ordinal} " not in result.crash  # it crashes in a later one
+    assert bisection_text(result).splitlines()[1] == f"Crash: {result.crash}"
+    # The tool's own verifier says the same.
+    for count, is_valid in ((culprit.nth, False), (culprit.nth - 1, True)):
+        counter = f"--mlir-debug-counter=apply-pattern-skip=0,apply-pattern-count={count}"
+        words = [find_tool("mlir-opt").path, "broken.mlir", "--canonicalize", counter]
+        done = subprocess.run(words, capture_output=True, text=True)
+        assert (done.returncode == 0, why in done.stderr) == (is_valid, not is_valid)
+
+
+def test_a_crash_in_broken_ir_that_happens_elsewhere_too(source: str) -> None:
+    slices = BROKEN[BROKEN.index("func.func @slice") :]
+    Path("broken.mlir").write_text(slices + slices.replace("@slice", "@other"))
+    result = actiondbg.bisect(["mlir-opt", "broken.mlir", "--canonicalize"], Crash())
+    assert result.culprit is not None and result.culprit.function == "slice"
+    assert result.broken is not None and result.confirmed == "bad"
+
+
+def test_an_event_that_a_crash_prevents(source: str) -> None:
+    Path("broken.mlir").write_text(BROKEN)
+    result = actiondbg.bisect(["mlir-opt", "broken.mlir", "--canonicalize"], Verify())
+    assert result.verdict == "not-bad" and "use --crash, which also names" in result.message
+
+
+def test_a_crash_in_a_conversion_that_is_the_culprit_as_a_whole(source: str) -> None:
+    Path("narrow.mlir").write_text(
+        "func.func @narrow(%x: tensor<4xi32>) -> tensor<4xi8> {\n"
+        "  %y = arith.trunci %x : tensor<4xi32> to tensor<4xi8>\n"
+        "  return %y : tensor<4xi8>\n"
+        "}\n"
+    )
+    result = actiondbg.bisect(["mlir-opt", "narrow.mlir", "--convert-arith-to-spirv"], Crash())
+    assert result.culprit is not None and result.culprit.name == "convert-arith-to-spirv"
+    assert "The tool crashes in its #7 apply-pattern (TruncIPattern) on arith.trunci." in (
+        result.message
+    )
+    assert result.crash is not None and "SIGSEGV in #7 apply-pattern TruncIPattern" in result.crash
+    assert ", in mlir::" in result.crash
+    assert "changed the IR" not in " ".join(result.notes)
 
 
 def test_verifier_errors(debian: Callable[[str], str], source: str) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from actiondbg.bisection.command_runner import failure_text, fatal_error
+from actiondbg.bisection.crash import crash_sentence
+from actiondbg.process.stop import Stop
 
 ASSERTION = (
     "mlir-opt: /llvm/mlir/lib/MemRefToLLVM.cpp:1105: virtual llvm::LogicalResult {anonymous}::"
@@ -40,6 +42,34 @@ def test_the_reason_is_quoted(tmp_path: Path, text: str, fatal: str, quoted: str
     file = tmp_path / "err"
     file.write_text(text)
     assert (fatal_error(file), failure_text(file)) == (fatal, quoted)
+
+
+FRAMES = f"""{TRACE} #2 0x00007f2e mlir::Value::getType() const (/lib/libMLIR.so+0x2)
+ #3 0x00007f2f main MlirOptMain.cpp:0:0
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "text", "said"),
+    [
+        ("died of SIGSEGV in #3 fold x", FRAMES, ", in mlir::Value::getType"),
+        ("died of SIGSEGV", TRACE, ""),
+        ("died of SIGABRT", FRAMES, ""),
+        (
+            'died of SIGABRT: Assertion `a == b && "sizes: differ"\' failed',
+            ASSERTION + FRAMES,
+            " in {anonymous}::Store::match at /llvm/mlir/lib/MemRefToLLVM.cpp:1105",
+        ),
+        ("died of SIGABRT", "LLVM ERROR: out of x\n" + FRAMES, ": LLVM ERROR: out of x"),
+    ],
+)
+def test_a_crash_is_told_once_and_in_its_function(
+    tmp_path: Path, how: str, text: str, said: str
+) -> None:
+    file = tmp_path / "err"
+    file.write_text(text)
+    stop = Stop(when="exit", reason="crashed", status=-11, message=f"The tool {how}.")
+    assert crash_sentence(stop, file) == f"The tool {how}{said}."
 
 
 def test_a_missing_file_says_nothing(tmp_path: Path) -> None:

@@ -201,6 +201,13 @@ def fatal_line(lines: Iterable[str]) -> str:
     return next((line for line in lines if _FATAL.search(line)), "")
 
 
+def without_trace(text: str) -> str:
+    """Return what a tool wrote to stderr without LLVM's stack trace of a crash, if it has one."""
+    if "Stack dump" not in text:
+        return text
+    return "".join(line for line in text.splitlines(keepends=True) if not _TRACE.match(line))
+
+
 def error_lines(file: Path) -> Iterator[str]:
     """Yield the lines of a file of stderr that are not empty; none if it cannot be read."""
     try:

@@ -89,6 +89,7 @@ def run_side(
     ir: IRDetail = "function",
     ir_of: range | None = None,
     stdin: str | None = None,
+    stderr: Path | None = None,
     seconds: float | None = None,
 ) -> Side:
     """Run a command in one thread, and return its run; the file of its ``-o`` is not written.
@@ -97,6 +98,7 @@ def run_side(
         folder: an empty one, for the recording and the output.
         ir_of: the ordinals of the actions of which IR is recorded; None for all.
         stdin: the file on its standard input; None for none.
+        stderr: the file for its stderr; None for ours.
         seconds: after them the command is ended, and the run is what it did up to then.
 
     Raises:
@@ -114,6 +116,7 @@ def run_side(
         one_thread=True,
         stdin=stdin or os.devnull,
         stdout=stdout,
+        stderr=stderr,
     ) as running:
         if seconds is not None and not running.ends_within(seconds):
             running.close()

@@ -125,8 +125,13 @@ def _compare_runs(
                 if isinstance(each, str):
                     sides.append(recorded_side(each))
                 else:
-                    (scratch / name).mkdir()
-                    sides.append(run_side(each, scratch / name, ir=options.ir, stdin=stdin))
+                    folder, errors = scratch / name, scratch / f"{name}.err"
+                    folder.mkdir()
+                    try:
+                        side = run_side(each, folder, ir=options.ir, stdin=stdin, stderr=errors)
+                    finally:
+                        _print_errors(errors)
+                    sides.append(side)
             print_cut(sides[-1].path or name, sides[-1].recording.cut)
         with progress.shown("... comparing,"):
             compared = compare_runs(*sides)
@@ -146,6 +151,15 @@ def _compare_runs(
     finally:
         remove_directory(scratch)
     return DIFFERENT if compared.output == "other" else 0
+
+
+def _print_errors(file: Path) -> None:
+    """Print what a tool wrote to its stderr, without the stack trace of a crash."""
+    from actiondbg.bisection.command_runner import without_trace
+
+    if file.exists():
+        text = without_trace(file.read_text(encoding="utf-8", errors="replace"))
+        print(text, end="", file=sys.stderr, flush=True)
 
 
 def _stdin(runs: Sequence[str | list[str]], scratch: Path) -> str | None:

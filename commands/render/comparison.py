@@ -75,13 +75,16 @@ def _side(name: str, side: Side) -> str:
 def _summary(compared: RunComparison) -> str:
     a, b = compared.a, compared.b
     count = counted(len(compared.functions), "function")
+    ended = ""
+    if None not in (a.status, b.status) and a.ending != b.ending:
+        ended = f"A {a.ending}, and B {b.ending}. "
     if not compared.functions:
         if compared.has_only_bytes:
             how = "is identical" if compared.has_same_bytes else "differs"
-            return f"No action ran, and the output {how}."
+            return f"{ended}No action ran, and the output {how}."
         is_empty = all(side.final_texts is not None for side in (a, b))
         ending = "the IR at the end is empty" if is_empty else "no IR was recorded at the end"
-        return f"No action changed IR, and {ending}."
+        return f"{ended}No action changed IR, and {ending}."
     if compared.output == "same" and compared.has_same_bytes:
         same = "The output is identical"
     elif compared.output == "same":
@@ -105,14 +108,24 @@ def _summary(compared: RunComparison) -> str:
         )
         if number
     ]
-    note = ""
-    if a.final_texts is None or b.final_texts is None:
-        note = " The IR at the end is not recorded: record with --ir output, or --ir function."
-    elif compared.has_hidden_data:
+    note = _missing_ir(compared)
+    if not note and compared.has_hidden_data:
         note = " The data of large constants and of resources was not compared."
     if not parts:
-        return f"{count} by the same actions.{note}"
-    return f"Of {count}: {', '.join(parts)}.{note}"
+        return f"{ended}{count} by the same actions.{note}"
+    return f"{ended}Of {count}: {', '.join(parts)}.{note}"
+
+
+def _missing_ir(compared: RunComparison) -> str:
+    """Return why the IR at the end of a run is missing, as a sentence; empty if none is."""
+    sides = (("A", compared.a), ("B", compared.b))
+    missing = [(name, side) for name, side in sides if side.final_texts is None]
+    if not missing:
+        return ""
+    died = " and ".join(name for name, side in missing if (side.status or 0) < 0)
+    if died:
+        return f" There is no IR at the end of {died}."
+    return " The IR at the end is not recorded: record with --ir output, or --ir function."
 
 
 def _function(each: FunctionComparison, with_diff: bool, paint: Paint) -> Iterator[str]:

@@ -276,11 +276,30 @@ def test_a_run_that_fails(mlir_opt: str) -> None:
     assert "@f, part 2 of the input: only in A at the end\n" in done.stdout
 
 
+def test_a_run_that_crashes() -> None:
+    Path("store.mlir").write_text(
+        "func.func @store(%m: memref<4xi1>, %v: i1, %i: index) {\n"
+        "  memref.store %v, %m[%i] : memref<4xi1>\n"
+        "  return\n"
+        "}\n"
+    )
+    crashing = "mlir-opt store.mlir --cse --finalize-memref-to-llvm"
+    done = compare(crashing, "mlir-opt store.mlir --cse")
+    assert done.returncode == 1
+    assert "Assertion `integralElementType.getWidth() >= 8' failed" in done.stderr
+    assert "Stack dump" not in done.stderr and " #0 " not in done.stderr
+    assert "\nA is killed by SIGABRT in finalize-memref-to-llvm, and B ends well. " in done.stdout
+    assert "There is no IR at the end of A." in done.stdout and "record with" not in done.stdout
+    both = compare(crashing, crashing).stdout
+    assert "record with" not in both and "and B ends" not in both
+
+
 def test_a_tool_that_runs_no_pass(mlir_opt: str) -> None:
     command = shlex.join([mlir_opt, "in.mlir", "--no-such-option"])
     done = compare(command, command)
     assert (done.returncode, done.stdout) == (1, "")
     assert "Nothing was recorded: " in done.stderr
+    assert "Unknown command line argument" in done.stderr
 
 
 def test_other_inputs_without_a_pass(mlir_opt: str) -> None:

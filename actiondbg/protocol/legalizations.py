@@ -71,12 +71,29 @@ class LeftOutPattern(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Neighbour(msgspec.Struct, frozen=True, kw_only=True):
-    """An operation at a cast; ``converted`` if the conversion has made it or legalized it."""
+    """An operation at a cast; ``converted`` if the conversion has made it or legalized it.
+
+    ``tried`` if the conversion tried a pattern for it.
+    """
 
     id: int | None
     name: str
     location: str | None
     converted: bool
+    tried: bool = False
+
+
+class BlockArgument(msgspec.Struct, frozen=True, kw_only=True):
+    """An argument of a block that is not the first of its region.
+
+    ``argument`` and ``number`` count arguments and blocks from 0; ``passedBy`` are the operations
+    that branch to the block.
+    """
+
+    argument: int
+    number: int
+    location: str | None
+    passed_by: list[Neighbour] = msgspec.field(name="passedBy")
 
 
 class OperationEnded(_Event, tag="operation-end"):
@@ -153,12 +170,13 @@ class CastUnresolved(_Event, tag="unresolved"):
     """The cast of which the error before tells, by its neighbours.
 
     ``definer`` is the operation that gives the value, or of which it is an ``argument``; None if
-    the value was erased.
+    the value was erased. ``block`` is None unless operations that branch pass the argument.
     """
 
     definer: Neighbour | None
     argument: bool
     users: list[Neighbour]
+    block: BlockArgument | None = None
 
 
 class CastLeft(msgspec.Struct, frozen=True, kw_only=True):
@@ -174,6 +192,7 @@ class CastLeft(msgspec.Struct, frozen=True, kw_only=True):
     definer: Neighbour | None
     argument: bool
     users: list[Neighbour]
+    block: BlockArgument | None = None
 
 
 class OperationsLeft(_Event, tag="left"):

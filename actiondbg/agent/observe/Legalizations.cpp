@@ -2,6 +2,7 @@
 #include "engine/Describe.h"
 #include "engine/Engine.h"
 #include "print/LinePrinter.h"
+#include "print/ValueKeys.h"
 
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/PatternMatch.h"
@@ -172,7 +173,8 @@ Object Legalizations::neighbour(const Conversion &conversion,
   return Object{{"id", idOrNull(id)},
                 {"name", op->getName().getStringRef()},
                 {"location", placeText(op->getLoc())},
-                {"converted", isConverted}};
+                {"converted", isConverted},
+                {"tried", conversion.tried.contains(id)}};
 }
 
 Array Legalizations::users(const Conversion &conversion,
@@ -186,6 +188,26 @@ Array Legalizations::users(const Conversion &conversion,
   return all;
 }
 
+/// Describes an argument that the operations before its block pass to it: no
+/// operation around it does. Null for other arguments.
+Json Legalizations::blockOf(const Conversion &conversion,
+                            BlockArgument argument) const {
+  Block *block = argument.getOwner();
+  if (!block->getParentOp() || block->isEntryBlock())
+    return nullptr;
+  SmallVector<Operation *> passers;
+  for (Block *before : block->getPredecessors())
+    if (before && !before->empty() && passers.size() < mostUsers &&
+        !llvm::is_contained(passers, &before->back()))
+      passers.push_back(&before->back());
+  return Object{{"argument", int64_t(argument.getArgNumber())},
+                {"number", positionOf(block)},
+                {"location", placeText(argument.getLoc())},
+                {"passedBy", Array(passers, [&](Operation *op) {
+                   return neighbour(conversion, op);
+                 })}};
+}
+
 /// Adds the operation that gives the value of a cast, and those that need it.
 void Legalizations::addNeighbours(Object &event, const Conversion &conversion,
                                   Operation *cast) const {
@@ -197,6 +219,7 @@ void Legalizations::addNeighbours(Object &event, const Conversion &conversion,
     definer = argument.getOwner()->getParentOp();
   event["definer"] = definer ? Json(neighbour(conversion, definer)) : nullptr;
   event["argument"] = bool(argument);
+  event["block"] = argument ? blockOf(conversion, argument) : Json(nullptr);
 }
 
 template <typename Types> static Array textsOf(const Types &types) {
@@ -330,8 +353,10 @@ void Legalizations::endOperation(Operation *op, bool isLegalized) {
       event["users"] = users(conversion, op);
     add(std::move(event));
   }
-  conversion.open.pop_back();
   uint32_t id = ids.of(op);
+  if (!conversion.open.back().tried.empty())
+    conversion.tried.insert(id);
+  conversion.open.pop_back();
   if (isLegalized)
     conversion.legalized.insert(id);
   if (!conversion.open.empty() || isLegalized)

@@ -157,7 +157,8 @@ private:
     /// The operations around it, if it was not legalized.
     std::vector<uint32_t> parents;
     std::vector<Kept> around;
-    std::unordered_set<uint32_t> legalized;
+    /// Those that were legalized; those for which a pattern was tried.
+    std::unordered_set<uint32_t> legalized, tried;
     /// The id of the first operation that the conversion makes.
     uint32_t firstId = 0;
     std::vector<Open> open;
@@ -176,6 +177,7 @@ private:
   void writeUnresolved(const Diagnostic &diagnostic);
   void addNeighbours(Object &event, const Conversion &conversion,
                      Operation *cast) const;
+  Json blockOf(const Conversion &conversion, BlockArgument argument) const;
   Array users(const Conversion &conversion, Operation *cast) const;
   Object neighbour(const Conversion &conversion, Operation *op) const;
   void write(Conversion &conversion, StringRef text);

@@ -10,7 +10,12 @@ import msgspec
 
 from actiondbg.analysis.legalization.tree import Conversion, Legalization, TriedPattern
 from actiondbg.protocol import Culprit, Unit
-from actiondbg.protocol.legalizations import CastUnresolved, Neighbour, OperationsLeft
+from actiondbg.protocol.legalizations import (
+    BlockArgument,
+    CastUnresolved,
+    Neighbour,
+    OperationsLeft,
+)
 from actiondbg.support.counts import counted
 from actiondbg.support.globs import glob_matches
 
@@ -124,6 +129,11 @@ def _unresolved(source: str, target: str, cast: CastUnresolved | None) -> str:
     if cast is None or user is None:
         return f"a value of type {target} is still needed where only {source or 'nothing'} is left"
     definer = cast.definer
+    if definer is not None and cast.block is not None and user.converted:
+        return (
+            f"{argument_words(cast.block)} of {_operation(definer)} is still of type {source} "
+            f"where {_operation(user)} needs {target}{_passers(cast.block)}"
+        )
     if definer is not None and user.converted and not definer.converted:
         what = "an argument of " if cast.argument else ""
         has = "is still of" if cast.argument else "still gives"
@@ -137,6 +147,21 @@ def _unresolved(source: str, target: str, cast: CastUnresolved | None) -> str:
         return f"{_operation(user)} needs type {target} where {what}"
     now = f"of a value that is now {source}" if source else "of a value that was erased"
     return f"{_operation(left)} was not converted, and still needs the type {target} {now}"
+
+
+def argument_words(block: BlockArgument) -> str:
+    """Return which argument of a block it is, such as ``argument 0 of ^bb1``."""
+    return f"argument {block.argument} of ^bb{block.number}"
+
+
+def _passers(block: BlockArgument) -> str:
+    """Return a clause on the operation that passes an argument and that was not converted."""
+    left = sorted((each for each in block.passed_by if not each.converted), key=lambda op: op.tried)
+    if not left:
+        return ""
+    place = f" at {left[0].location}" if left[0].location else ""
+    rest = "was not converted" if left[0].tried else "the conversion tried no pattern for it"
+    return f"; {_operation(left[0])}{place} passes it, and {rest}"
 
 
 def _operation(op: Neighbour) -> str:

@@ -10,6 +10,7 @@ import msgspec
 from actiondbg.analysis.legalization.explanation import (
     Cause,
     Explanation,
+    argument_words,
     cause_of,
     rank,
     said_lines,
@@ -339,7 +340,12 @@ def legality_words(one: Legalization, is_full: bool) -> str:
 def _cast(cast: CastUnresolved | CastLeft) -> Iterator[str]:
     """Describe the operations at a cast; of a cast from before, not whether they were converted."""
     is_told = isinstance(cast, CastUnresolved) or cast.made
-    if cast.definer is not None:
+    if cast.definer is not None and cast.block is not None:
+        where = f"{argument_words(cast.block)}{place_words(cast.block.location)}"
+        yield f"  the value is {where}, of {_neighbour(cast.definer, False)}"
+        for passer in cast.block.passed_by[:_MOST_USERS]:
+            yield f"  passed by {_neighbour(passer, is_told)}"
+    elif cast.definer is not None:
         what = "an argument of" if cast.argument else "given by"
         yield f"  the value is {what} {_neighbour(cast.definer, is_told)}"
     for user in cast.users[:_MOST_USERS]:

@@ -16,6 +16,7 @@ from tests.tool.session.test_explain import LEFT, NO_REASON_IN_TOOL, REASON
 
 BUILDS = LIBRARY
 
+CASTS = "op:builtin.unrealized_conversion_cast"
 TOSA = "--pass-pipeline=builtin.module(func.func(tosa-to-linalg-named))"
 
 
@@ -389,6 +390,47 @@ def test_an_operation_that_several_conversions_leave(mlir_opt: str) -> None:
     assert lines[2].strip().startswith("likewise in 2 later conversions, up to the partial ")
     assert lines[2].endswith(" of convert-func-to-llvm")
     assert done.stdout.count("no pattern for math.erf") == 1
+
+
+# The argument of ^next comes from a branch, for which these passes have no pattern.
+BLOCKS = """\
+func.func @f(%a: i64) -> i64 {
+  cf.br ^next(%a : i64)
+^next(%x: i64):
+  %y = arith.muli %x, %x : i64
+  return %y : i64
+}
+"""
+MEMORY_IN_BLOCKS = """\
+func.func @f(%m: memref<f32>) -> f32 {
+  cf.br ^next(%m : memref<f32>)
+^next(%x: memref<f32>):
+  %y = memref.load %x[] : memref<f32>
+  return %y : f32
+}
+"""
+
+
+def test_an_argument_of_a_block_is_that_of_the_branch(mlir_opt: str) -> None:
+    stock.write("a.mlir", BLOCKS)
+    tool = [mlir_opt, "a.mlir", "--arith-emulate-wide-int=widest-int-supported=32"]
+    lines = explain("--", *tool).stdout.splitlines()
+    assert re.search(
+        r" failed: argument 0 of \^bb1 of @\d+ func.func is still of type i64 where @\d+ "
+        r"vector.extract needs vector<2xi32>; @2 cf.br at a.mlir:2:3 passes it, and the conversion "
+        r"tried no pattern for it\.$",
+        lines[0],
+    )
+    assert lines[2].startswith("  the value is argument 0 of ^bb1 at a.mlir:3:7, of @")
+    assert lines[3] == "  passed by @2 cf.br at a.mlir:2:3, not converted"
+
+
+def test_a_cast_of_an_argument_of_a_block_names_the_branch(mlir_opt: str) -> None:
+    stock.write("a.mlir", MEMORY_IN_BLOCKS)
+    tool = [mlir_opt, "a.mlir", "--finalize-memref-to-llvm"]
+    lines = explain("--left", CASTS, "--", *tool).stdout
+    assert "the value is argument 0 of ^bb1 at a.mlir:3:7, of @" in lines
+    assert "passed by @2 cf.br at a.mlir:2:3, not converted" in lines
 
 
 def test_the_action_of_a_crash_is_named() -> None:

@@ -212,6 +212,31 @@ def test_the_side_of_a_cast_that_was_not_converted(
     assert cause.kind == "materialization" and cause.text.startswith(text)
 
 
+@pytest.mark.parametrize(
+    ("tried", "text"),
+    [
+        (None, "needs i8"),
+        (False, "needs i8; @4 x.br passes it, and the conversion tried no pattern for it"),
+        (True, "needs i8; @4 x.br passes it, and was not converted"),
+    ],
+)
+def test_an_argument_that_a_branch_passes(tried: bool | None, text: str) -> None:
+    message = "failed to legalize unresolved materialization from ('i32') to ('i8') that remained "
+    passer = {**neighbour("x.br", tried is None), "tried": tried is not False}
+    block = {"argument": 2, "number": 1, "location": None, "passedBy": [passer]}
+    cast = {
+        "event": "unresolved",
+        "definer": neighbour("x.func", True),
+        "argument": True,
+        "block": block,
+        "users": [neighbour("x.b", True)],
+    }
+    legal = operation("x.b", legalized=True)
+    cause = cause_of_failure(read(*legal, error(f"{message}live after conversion"), cast))
+    start = "argument 2 of ^bb1 of @4 x.func is still of type i32 where @4 x.b "
+    assert cause.text == f"{start}{text}"
+
+
 def test_what_a_pattern_makes_and_the_target_refuses() -> None:
     conversion = read(*operation("x.a", *pattern("A", "rolled back", *operation("x.b"))))
     assert cause_of_failure(conversion).text == (

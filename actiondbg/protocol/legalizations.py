@@ -205,6 +205,15 @@ class OperationsLeft(_Event, tag="left"):
     casts: list[CastLeft] = msgspec.field(default_factory=list[CastLeft])
 
 
+class OperationsNeeding(_Event, tag="needing"):
+    """The operations that need the operation ``id``, at which a conversion failed, directly or by
+    others, that the target refuses and for which it has no pattern: the nearest first.
+    """
+
+    id: int | None
+    operations: list[Neighbour]
+
+
 class OperationsUntold(_Event, tag="untold"):
     """The number of wanted operations of a name that are not written, behind the limit."""
 
@@ -229,6 +238,7 @@ LegalizationEvent = (
     | ErrorReported
     | CastUnresolved
     | OperationsLeft
+    | OperationsNeeding
     | OperationsUntold
     | Cut
 )

@@ -12,7 +12,7 @@ namespace adbg {
 /// The most events of one operation's legalization, and the most operations
 /// around others, that are kept.
 static constexpr size_t mostEvents = 100000, mostAround = 256, mostUsers = 8,
-                        mostCasts = 16;
+                        mostNeeding = 64, mostCasts = 16;
 static constexpr int64_t mostNamed = 100000;
 /// The operations of each name that are written of each pass, whatever the
 /// limit is.
@@ -151,6 +151,7 @@ void Legalizations::endConversion(bool isFailed) {
         if (kept.id == parent)
           write(conversion, kept.text);
     write(conversion, linesOf(conversion.events));
+    writeNeeding(conversion);
     if (conversion.newestUntold)
       --*conversion.newestUntold;
   } else {
@@ -333,6 +334,36 @@ Array Legalizations::untried(const Conversion &conversion, Operation *op,
   return all;
 }
 
+/// Writes which operations need the one at which a conversion failed, directly
+/// or by others, that the target refuses as well, and for which there is no
+/// pattern: what keeps it alive is among them.
+void Legalizations::writeNeeding(Conversion &conversion) {
+  Operation *op = conversion.failed.get();
+  if (!op)
+    return;
+  Silence silence;
+  SmallVector<Operation *> found;
+  found.push_back(op);
+  Array needing;
+  typeReasons.listen(true); // of other operations than that one
+  for (size_t at = 0; at < found.size() && found.size() <= mostNeeding; ++at)
+    for (Operation *user : found[at]->getUsers()) {
+      auto isForUser = [&](const RewritePattern *pattern) {
+        return pattern->getRootKind() == std::optional(user->getName());
+      };
+      if (llvm::is_contained(found, user) ||
+          std::ranges::any_of(conversion.patterns->getPatterns(), isForUser) ||
+          !conversion.target->isIllegal(user))
+        continue;
+      found.push_back(user);
+      needing.push_back(neighbour(conversion, user));
+    }
+  typeReasons.listen(false);
+  write(conversion, lineOf(Object{{"event", "needing"},
+                                  {"id", idOrNull(ids.of(op))},
+                                  {"operations", std::move(needing)}}));
+}
+
 void Legalizations::endOperation(Operation *op, bool isLegalized) {
   AgentHeap agentHeap;
   Conversion &conversion = conversions.back();
@@ -361,6 +392,7 @@ void Legalizations::endOperation(Operation *op, bool isLegalized) {
     conversion.legalized.insert(id);
   if (!conversion.open.empty() || isLegalized)
     return;
+  conversion.failed = OperationHandle(op);
   for (Operation *parent = op->getParentOp(); parent;
        parent = parent->getParentOp())
     conversion.parents.push_back(ids.of(parent));

@@ -159,6 +159,8 @@ private:
     std::vector<Kept> around;
     /// Those that were legalized; those for which a pattern was tried.
     std::unordered_set<uint32_t> legalized, tried;
+    /// The newest that was not.
+    OperationHandle failed;
     /// The id of the first operation that the conversion makes.
     uint32_t firstId = 0;
     std::vector<Open> open;
@@ -182,6 +184,7 @@ private:
   Object neighbour(const Conversion &conversion, Operation *op) const;
   void write(Conversion &conversion, StringRef text);
   void writeWanted(Conversion &conversion, StringRef name);
+  void writeNeeding(Conversion &conversion);
   void writeLeft(Conversion &conversion);
   Array untried(const Conversion &conversion, Operation *op,
                 const Open &open) const;

@@ -351,6 +351,9 @@ class Explanation(msgspec.Struct, kw_only=True):
     # The first other failure, if no conversion failed, or one that its pass ignored; None without
     # one.
     other: OtherFailure | None = None
+    # Of a conversion that failed at an operation for which it has no pattern: why earlier
+    # conversions left the operation that needs it; None if they left none.
+    needed_by: Explanation | None = None
     status: int = 0  # the exit status of a tool that failed for another reason; 0 of all others
     # Whether the answer is from a recording, which does not hold failures of the verifier.
     is_recorded: bool = False

@@ -21,6 +21,7 @@ from actiondbg.protocol.legalizations import (
     OperationBegan,
     OperationEnded,
     OperationsLeft,
+    OperationsNeeding,
     OperationsUntold,
     PatternBegan,
     PatternEnded,
@@ -97,6 +98,9 @@ class Conversion(msgspec.Struct, kw_only=True, rename={"pass_name": "pass"}):
     untold: dict[str, int] = msgspec.field(default_factory=dict[str, int])
     # The errors that were reported while the newest operation was legalized.
     errors: list[ErrorReported] = msgspec.field(default_factory=list[ErrorReported])
+    # The operations that need the one at which it failed, that it would not legalize either, and
+    # for which it has no pattern: the nearest first.
+    needing: list[Neighbour] = msgspec.field(default_factory=list[Neighbour])
     # The cast for which the conversion failed in the end, or None.
     unresolved: CastUnresolved | None = None
     is_cut: bool = False  # whether too much was tried, and what came last is missing
@@ -155,7 +159,13 @@ def add_reasons(conversions: Iterable[Conversion], explained: Iterable[Conversio
 
 _PatternEvent = PatternBegan | PatternEnded | ReasonGiven | TypeFailed
 _OfConversion = (
-    ConversionEnded | ErrorReported | CastUnresolved | OperationsLeft | OperationsUntold | Cut
+    ConversionEnded
+    | ErrorReported
+    | CastUnresolved
+    | OperationsLeft
+    | OperationsNeeding
+    | OperationsUntold
+    | Cut
 )
 _TreeEvent = ConversionBegan | OperationBegan | OperationEnded | _PatternEvent | _OfConversion
 
@@ -202,6 +212,9 @@ class _Tree:
                 newest.unresolved = newest.unresolved or event
             case OperationsLeft():
                 newest.left.append(event)
+            case OperationsNeeding():
+                if newest.legalizations and newest.legalizations[-1].id == event.id:
+                    newest.needing = event.operations
             case OperationsUntold():
                 newest.untold[event.name] = event.count
             case Cut():

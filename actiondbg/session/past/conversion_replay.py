@@ -56,7 +56,25 @@ class ConversionReplay:
                 found.status = (self._replay.is_over and self._replay.exit_status) or 0
             if found.other is not None and found.other.kind == "verifier":
                 found.conversions += self._left_by(found.other.culprit)
+            found.needed_by = self._needed_by(found)
         return found
+
+    def _needed_by(self, found: Explanation) -> Explanation | None:
+        """Return why earlier conversions left the operation that needs the one at which a
+        conversion without a pattern for it failed.
+
+        That is the nearest for which they had patterns, or else the last of those that need it.
+        """
+        failed, cause = found.failed, found.cause
+        if failed is None or cause is None or cause.kind != "no pattern" or not failed.needing:
+            return None
+        needing = [each.id for each in failed.needing if each.id is not None]
+        message = protocol.OpenLegalizations(path="", ids=needing, glob="", most=_MOST)
+        earlier = [each for each in self._reasoned(message) if each.ordinal < failed.ordinal]
+        left = [Explanation(target=f"@{id}", conversions=earlier) for id in needing]
+        left = [each for each in left if each.groups()]
+        had_patterns = (one for one in left if one.groups()[0].cause.kind != "no pattern")
+        return next(had_patterns, left[-1] if left else None)
 
     def _reasoned(self, message: protocol.OpenLegalizations) -> list[Conversion]:
         conversions = self._replayed(message)

@@ -56,6 +56,8 @@ def _failure(found: Explanation) -> Html:
     if found.blockers:
         parts.append(element("h2", "Left around it as well"))
         parts += [_tree([each], conversion, cause_of(each)) for each in found.blockers]
+    if found.needed_by is not None:
+        parts.append(_groups(found.needed_by))
     if conversion.errors:
         parts.append(element("h2", "Reported errors"))
         lines = [error.text for error in conversion.errors]

@@ -99,7 +99,12 @@ def headline(found: Explanation) -> str:
     first = cause.way[0].legalization
     place = place_words(first.location)
     was = "was being legalized" if first.legalized is None else "was not legalized"
-    return f"{operation(first.id, first.op)}{place} {was}: {cause.text}."
+    needed = ""
+    if found.needed_by is not None:
+        needing = found.needed_by.groups()[0].first
+        it = f"{operation(needing.id, needing.op)}{place_words(needing.location)}"
+        needed = f"; {it} needs it, and no conversion before legalized it"
+    return f"{operation(first.id, first.op)}{place} {was}: {cause.text}{needed}."
 
 
 def _ended_words(status: int) -> str:
@@ -181,9 +186,8 @@ class _Text:
             lines += self._legalization(cause.way[0].legalization, cause, 1)
         if conversion.unresolved is not None:
             lines += _cast(conversion.unresolved)
-        for around in found.blockers if cause.way else []:
-            lines.append(f"around it, {operation(around.id, around.op)} was left as well:")
-            lines += self._legalization(around, cause_of(around), 1)
+        if cause.way:
+            lines += self._left_as_well(found)
         for error in conversion.errors[:_MOST_ERRORS]:
             place = place_words(error.location)
             lines.append(f"reported{place}: {error.text}")
@@ -192,6 +196,14 @@ class _Text:
         if conversion.is_cut:
             lines.append("too much was tried: what came last is missing")
         return [*lines, *self._hints(found)]
+
+    def _left_as_well(self, found: Explanation) -> Iterator[str]:
+        for around in found.blockers:
+            yield f"around it, {operation(around.id, around.op)} was left as well:"
+            yield from self._legalization(around, cause_of(around), 1)
+        if found.needed_by is not None:
+            self._is_full = False  # those before, which left something
+            yield from self._groups(found.needed_by)
 
     def _legalization(self, one: Legalization, cause: Cause, depth: int) -> Iterator[str]:
         indent = "  " * depth
@@ -258,11 +270,14 @@ class _Text:
             if found.failed is not None:
                 lines.append("One failed: 'explain' without an operation says why.")
             return lines
-        for group, later in _merged(groups, _key_of_group):
-            lines += self._group(group, [each.conversion for each in later])
+        lines += self._groups(found)
         for (conversion, left), later in _merged(untried, _key_of_untried):
             lines += self._untried(conversion, left, [each for each, _ in later])
         return [*lines, *untold_words(found), *self._hints(found)]
+
+    def _groups(self, found: Explanation) -> Iterator[str]:
+        for group, later in _merged(found.groups(), _key_of_group):
+            yield from self._group(group, [each.conversion for each in later])
 
     def _untried(
         self, conversion: Conversion, left: OperationsLeft, later: Sequence[Conversion]
@@ -476,21 +491,26 @@ def explanation_json(shown: ExplanationShown) -> object:
         "target": found.target,
         "sentence": headline(found) if found.target is None else None,
         "cause": None if cause is None else {"kind": cause.kind, "text": cause.text},
+        "neededBy": None if found.needed_by is None else _left_json(found.needed_by),
         "other": msgspec.to_builtins(found.other),
         "conversions": msgspec.to_builtins(found.conversions),
     }
     if found.target is not None:
-        result["left"] = [
-            {
-                "conversion": group.conversion.ordinal,
-                "op": group.first.op,
-                "first": group.first.id,
-                "count": group.count,
-                "cause": {"kind": group.cause.kind, "text": group.cause.text},
-            }
-            for group in found.groups()
-        ]
+        result["left"] = _left_json(found)
     return result
+
+
+def _left_json(found: Explanation) -> list[dict[str, object]]:
+    return [
+        {
+            "conversion": group.conversion.ordinal,
+            "op": group.first.op,
+            "first": group.first.id,
+            "count": group.count,
+            "cause": {"kind": group.cause.kind, "text": group.cause.text},
+        }
+        for group in found.groups()
+    ]
 
 
 renders(ExplanationShown, explanation_text, explanation_json)

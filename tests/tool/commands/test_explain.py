@@ -433,6 +433,49 @@ def test_a_cast_of_an_argument_of_a_block_names_the_branch(mlir_opt: str) -> Non
     assert "passed by @2 cf.br at a.mlir:2:3, not converted" in lines
 
 
+# convert-arith-to-emitc has a pattern for addi, and none for the other two.
+CHAIN = """\
+func.func @f(%a: i32) -> i32 {
+  %s, %c = arith.addui_extended %a, %a : i32, i1
+  %t = arith.addi %s, %a : i32
+  %l, %h = arith.mulsi_extended %s, %t : i32
+  return %h : i32
+}
+"""
+
+
+def test_what_needs_an_operation_and_was_left_before_is_named(mlir_opt: str) -> None:
+    stock.write("a.mlir", CHAIN)
+    tool = [mlir_opt, "a.mlir", "--finalize-memref-to-llvm", "--convert-arith-to-emitc"]
+    done = explain("--html", "why.html", "--", *tool)
+    first, *lines = done.stdout.splitlines()
+    assert first == (
+        "@2 arith.addui_extended at a.mlir:2:12 was not legalized: no pattern for "
+        "arith.addui_extended; @4 arith.mulsi_extended at a.mlir:4:12 needs it, and no conversion "
+        "before legalized it."
+    )
+    left = next(n for n, line in enumerate(lines) if line.startswith("@4 arith.mulsi_extended "))
+    assert "left by the partial conversion #2 of finalize-memref-to-llvm" in lines[left]
+    assert lines[left + 1] == "  no pattern for arith.mulsi_extended"
+    assert "no pattern for arith.mulsi_extended" in Path("why.html").read_text()
+    found = json.loads(explain("--json", "--", *tool).stdout)
+    assert [(one["first"], one["conversion"]) for one in found["neededBy"]] == [(4, 2)]
+
+
+@pytest.mark.parametrize(
+    ("user", "before"),
+    [("addi", ["--finalize-memref-to-llvm"]), ("maxsi", [])],
+    ids=["it has a pattern", "no conversion was before"],
+)
+def test_what_needs_an_operation_is_not_named(user: str, before: list[str], mlir_opt: str) -> None:
+    head, _, tail = CHAIN.partition("  %l, %h")
+    use = f"  %h = arith.{user} %s, %t : i32\n"
+    stock.write("a.mlir", head + use + tail.partition("\n")[2])
+    done = explain("--", mlir_opt, "a.mlir", *before, "--convert-arith-to-emitc")
+    assert done.stdout.startswith("@2 arith.addui_extended ")
+    assert "needs it" not in done.stdout
+
+
 def test_the_action_of_a_crash_is_named() -> None:
     stock.write("a.mlir", CRASHING)
     done = explain("--", str(PYPI / "mlir-opt"), "a.mlir", "--finalize-memref-to-llvm")

@@ -27,10 +27,10 @@ LOWERING = (
 _TEXTS = {"Open": "( ", "Comma": ", ", "Close": " )", "Newline": "\n"}
 
 
-def executed(program: str, mlir_opt: str) -> str:
+def executed(program: str, mlir_opt: str, lowering: str = LOWERING) -> str:
     """Return what @main prints when MLIR lowers and runs it."""
     tools = Path(mlir_opt).parent
-    lower = [mlir_opt, f"--pass-pipeline={LOWERING}"]
+    lower = [mlir_opt, f"--pass-pipeline={lowering}"]
     lowered = subprocess.run(lower, input=program, capture_output=True, text=True, check=False)
     assert lowered.returncode == 0, lowered.stderr
     names = ("libmlir_runner_utils.so", "libmlir_c_runner_utils.so")

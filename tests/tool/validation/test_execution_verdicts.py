@@ -239,6 +239,22 @@ def test_a_wrong_element_of_a_sum_differs(runner: Runner) -> None:
     assert isinstance(found, Differs)
 
 
+def test_a_function_of_c_with_another_abi_is_not_judged(runner: Runner) -> None:
+    text = """
+      func.func @main() {
+        %x = arith.constant 0.5 : f32
+        %z = complex.create %x, %x : complex<f32>
+        %0 = complex.sin %z : complex<f32>
+        %1 = complex.re %0 : complex<f32>
+        vector.print %1 : f32
+        return
+      }"""
+    command = [runner.tool, "--convert-complex-to-libm"]
+    called = subprocess.run(command, input=text, check=True, capture_output=True, text=True).stdout
+    found = judge_by_running(runner, text, called, "main", [Input(())])
+    assert found == NotRun("a function of C with complex<f32> is not called as C calls it")
+
+
 def test_the_order_matters_where_nothing_leaves_it_open(runner: Runner) -> None:
     found = judge_by_running(
         runner, sum_of("up"), sum_of("down"), "f", [numbers()], strictness=Strictness()

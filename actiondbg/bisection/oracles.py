@@ -143,6 +143,7 @@ class Oracle(ABC):
             is good, the search is repeated with a ``milestone``.
         milestone: a tool that ends with an error after this pass, without the event, is good; None
             if no tool that ends with an error is.
+        needs_actiondbg: whether the oracle as shell commands needs actiondbg.
         symptom: what is wrong in a bad run, for the title of the report.
         remedy: what to do if its verdicts on one output differ, a sentence.
     """
@@ -150,6 +151,7 @@ class Oracle(ABC):
     catches: tuple[protocol.Catch, ...] = ()
     is_event = False
     milestone: Milestone | None = None
+    needs_actiondbg = False
     symptom = "wrong output"
     remedy = (
         "Make it deterministic, for example by comparing with the expected output instead of a "

@@ -256,7 +256,7 @@ def commands(report: Report) -> list[tuple[StepResult, str]]:
 
 def script_does(report: Report) -> str:
     """Return the end of the sentence "repro.sh ..."."""
-    if any(each.step.skips for each in report.reproducer.steps):
+    if report.reproducer.needs_actiondbg:
         return "shows it, and needs actiondbg"
     return f"{'shows it with' if report.reproducer.verified else 'runs'} the stock tool alone"
 

@@ -171,6 +171,7 @@ class Reproducer:
         ir: names and titles of the files of IR.
         generic: names of the files of IR in generic form.
         judged: how often an output was judged.
+        needs_actiondbg: whether the script needs actiondbg, to run the tool or to judge.
     """
 
     result: Result
@@ -185,6 +186,7 @@ class Reproducer:
     ir: Mapping[str, str]
     generic: frozenset[str]
     judged: int
+    needs_actiondbg: bool = False
 
     @property
     def verified(self) -> bool:
@@ -278,6 +280,9 @@ class ReproducerWriter:
                 f"tool, leaves the outputs unjudged, and ends with status {UNJUDGED}."
             )
         self._reproducer_run.write([each.step for each in chosen.results], judge, head)
+        needs_actiondbg = self.oracle.needs_actiondbg or any(
+            each.step.skips for each in chosen.results
+        )
         return Reproducer(
             result=result,
             command=command_text(self._command.args, self.tool.path.name),
@@ -287,10 +292,11 @@ class ReproducerWriter:
             is_confirmed=chosen.is_confirmed,
             judges=judge.lines is not None,
             notes=self._notes,
-            files=self._files(chosen.results, judge),
+            files=self._files(chosen.results, judge, needs_actiondbg),
             ir=self._ir_titles(),
             generic=frozenset(snapshots.generic),
             judged=self._reproducer_run.judged,
+            needs_actiondbg=needs_actiondbg,
         )
 
     def _facts(self, snapshots: IRSnapshots) -> StrategyFacts:
@@ -533,10 +539,11 @@ class ReproducerWriter:
         source = self._command.source
         return {**_TITLES, **self._schedules, **({source: "the input"} if source else {})}
 
-    def _files(self, steps: Sequence[StepResult], judge: ShellJudge) -> list[tuple[str, str]]:
+    def _files(
+        self, steps: Sequence[StepResult], judge: ShellJudge, needs_actiondbg: bool
+    ) -> list[tuple[str, str]]:
         """Return the files in the folder; remove the IR before the pass if no step needs it."""
-        is_alone = not any(each.step.skips for each in steps)
-        needs = " with the stock tool alone" if is_alone else ", and needs actiondbg"
+        needs = ", and needs actiondbg" if needs_actiondbg else " with the stock tool alone"
         does = "makes the outputs" if judge.lines is None else "shows bad and good"
         is_shown = any(FolderFile.BEFORE_PASS in each.step.args for each in steps)
         if not is_shown and self.tool.libmlir is not None:

@@ -7,7 +7,7 @@ import shlex
 import sys
 from pathlib import Path
 
-from actiondbg.bisection.execute_oracle import WITHOUT_SCHEDULES, Execute
+from actiondbg.bisection.execute_oracle import WITHOUT_FOLDS, WITHOUT_SCHEDULES, Execute
 from actiondbg.bisection.oracles import (
     OUTPUT,
     Command,
@@ -177,9 +177,19 @@ done
 
 def _program(oracle: Execute) -> str:
     words = ["-e", oracle.entry, f"--entry-point-result={oracle.entry_result}"]
+    folding, lower, failed = "", '"$lower"', "|| return 125"
+    if oracle.needs_actiondbg:
+        ours = shlex.quote(str(Path(sys.executable).with_name("actiondbg")))
+        folding = f"""\
+
+# The folds of the lowering have the bug, too: actiondbg runs it without them.
+[ -n "$ACTIONDBG" ] || ACTIONDBG=$(command -v actiondbg || echo {ours})
+"""
+        lower = f'"$ACTIONDBG" {shlex.join(WITHOUT_FOLDS)} "$lower"'
+        failed = '> "$work/lowering" 2>&1 || { cat "$work/lowering"; return 125; }'
     return f"""\
 pipeline={shlex.quote(oracle.lower)}
-
+{folding}
 # Removes the schedules of the transform dialect, which are no part of the program.
 schedules={shlex.quote(WITHOUT_SCHEDULES)}
 
@@ -191,8 +201,8 @@ program() {{
     awk "$schedules" "$work/printed.mlir" > "$work/program.mlir"
     program=$work/program.mlir
   fi
-  limit "$lower" "$program" --allow-unregistered-dialect --pass-pipeline="$pipeline" \\
-    -o "$work/lowered.mlir" || return 125
+  limit {lower} "$program" --allow-unregistered-dialect --pass-pipeline="$pipeline" \\
+    -o "$work/lowered.mlir" {failed}
   limit "$runner" "$work/lowered.mlir" {shlex.join(words)} \\
     ${{libraries:+--shared-libs="$libraries"}} > "$2"
   code=$?

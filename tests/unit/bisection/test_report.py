@@ -273,7 +273,7 @@ def test_a_reproducer_that_needs_actiondbg_is_not_of_the_stock_tool_alone() -> N
     good = ScriptStep("good", "with skips", ["in.mlir"], skips=True)
     assert bad.key != good.key
     steps = [StepResult(bad, "bad"), StepResult(good, "good")]
-    text = markdown_report(report(steps=steps, is_confirmed=True))
+    text = markdown_report(report(steps=steps, is_confirmed=True, needs_actiondbg=True))
     assert "needs actiondbg" in text and "stock tool alone" not in text
     assert "\nactiondbg --batch --skips verdict.skips -ex run -- mlir-opt in.mlir\n" in text
     assert "stock tool alone" in markdown_report(report())

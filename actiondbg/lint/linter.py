@@ -7,6 +7,7 @@ from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from actiondbg.lint.endless import endless_rewrites
 from actiondbg.lint.rules import DEFAULT_RULES, Finding, FindingPlace, Findings, Rule
 from actiondbg.recording.query.interruption import fetch_rows
 
@@ -48,7 +49,9 @@ class Linter:
             rule for rule in self.rules if rule.query and (header.checks or rule.need != "checks")
         ]
         for rule in shown:
-            found += _found(database, rule, place)
+            found += _found(database, rule, rule.query, place)
+            if rule.name == "no-convergence" and (query := endless_rewrites(recording, database)):
+                found += _found(database, rule, query, place)
         with self._lock:
             self._databases.append(database)
             self.checked.update(rule.name for rule in shown)
@@ -75,7 +78,9 @@ class Linter:
         return found
 
 
-def _found(database: Any, rule: Rule, place: FindingPlace) -> Iterator[tuple[bool, Finding]]:
+def _found(
+    database: Any, rule: Rule, query: str, place: FindingPlace
+) -> Iterator[tuple[bool, Finding]]:
     """Yield the findings of a rule in a recording, each subject once, and whether it is refuted."""
     refuted = "refuted" if rule.need == "runs" else "false"
     rows = fetch_rows(
@@ -84,7 +89,7 @@ def _found(database: Any, rule: Rule, place: FindingPlace) -> Iterator[tuple[boo
         SELECT found.subject, arg_min(found.detail, ordinal), min(ordinal), count(*),
                sum(CASE tag WHEN 'pass-execution' THEN duration_ns ELSE self_ns END),
                bool_or({refuted})
-        FROM ({rule.query}) AS found JOIN actions USING (ordinal)
+        FROM ({query}) AS found JOIN actions USING (ordinal)
         GROUP BY found.subject ORDER BY min(ordinal)
         """,
     )

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from actiondbg.errors import LaunchError
+from actiondbg.lint.endless import Look, look_text, wait_watching
 from actiondbg.lint.linted_runs import LintedRun, ToolCommand
 from actiondbg.lint.linter import Linter
 from actiondbg.lint.rules import BY_NAME, Finding, FindingPlace
@@ -29,6 +30,7 @@ _POISON = 0xA5
 _RANDOM_RUNS = 2
 # How long a further run may take: so many times what the first one took, and some seconds.
 _LONGEST, _SECONDS = 10, 5.0
+_MOST_BYTES = 10**9  # of the recording of a run
 _CHANGING = """
     SELECT ordinal, tag, name, op, line, texts
     FROM actions AS own LEFT JOIN (
@@ -49,7 +51,7 @@ class Repeated:
     recordings: Sequence[Recording]  # of its processes that made an MLIR context
     status: int  # its exit status; negative for a signal
     output: bytes  # of it, on stdout and in the file of ``-o``
-    is_endless: bool = False  # whether it took too long, and was terminated
+    is_endless: bool = False  # whether it took too long or repeated actions, and was terminated
 
     @property
     def recording(self) -> Recording | None:
@@ -73,15 +75,23 @@ class Repetition:
         command: to run.
         folder: of recordings and outputs, which exists.
         follow: a glob of the processes to record of a program that starts tools.
+        tell: called with sentences about a run that takes long.
     """
 
-    def __init__(self, command: ToolCommand, folder: Path, follow: str | None = None) -> None:
+    def __init__(
+        self,
+        command: ToolCommand,
+        folder: Path,
+        follow: str | None = None,
+        tell: Callable[[str], None] | None = None,
+    ) -> None:
         self._command = command
+        self._tell = tell
         self._follow = follow
         self._folder = folder
         self._count = 0
         self._running: RecordingProcess | None = None
-        self._is_interrupted = False
+        self._is_interrupted = self._is_ended = False
         self._limit: float | None = None
 
     def interrupt(self) -> None:
@@ -96,7 +106,7 @@ class Repetition:
         """Run the command with checks, and if its runs are compared as often as the rules need.
 
         Returns:
-            The run with checks. If it is interrupted, there is no other one.
+            The run with checks. If it is interrupted or endless, there is no other one.
 
         Raises:
             LaunchError: the tool cannot be started.
@@ -105,7 +115,7 @@ class Repetition:
         done = self.run(is_compared=is_compared)
         for recording in done.recordings:
             linter.add(recording, None, test)
-        if is_compared and not done.is_interrupted:
+        if is_compared and not (done.is_interrupted or done.is_endless):
             linter.add_findings(self.findings([each.name for each in linter.rules], test))
         return done
 
@@ -130,7 +140,8 @@ class Repetition:
             ir: that is recorded.
             is_compared: whether its output is kept, to compare it with the output of other runs;
                 else its stderr is shown, and the rest dropped.
-            limit: the seconds after which the tool is terminated; None for none.
+            limit: the seconds after which the tool is terminated; None to terminate it when it
+                repeats the same actions endlessly, or has recorded a gigabyte.
 
         Raises:
             LaunchError: the tool cannot be started.
@@ -161,15 +172,27 @@ class Repetition:
         ) as self._running:
             if self._is_interrupted:
                 self._running.interrupt()
-            is_endless = limit is not None and not self._running.ends_within(limit)
-            if is_endless:
-                self._running.close()
-            done = self._running.wait()
+            self._is_ended = False
+            if limit is None:
+                done = wait_watching(self._running, self._ends, most_bytes=_MOST_BYTES)
+            else:
+                self._is_ended = not self._running.ends_within(limit)
+                if self._is_ended:
+                    self._running.close()
+                done = self._running.wait()
         self._running = None
         paths = [] if done.path is None else [done.path, *done.others]
         recordings = [open_recording(each, partial=True) for each in paths]
         written = [each.read_bytes() for each in (output, result) if each.exists()]
-        return Repeated(recordings, done.status, b"".join(written), is_endless)
+        return Repeated(recordings, done.status, b"".join(written), self._is_ended)
+
+    def _ends(self, look: Look) -> bool:
+        """Tell about a run that takes long; return whether it is to be terminated."""
+        self._is_ended = look.is_large or look.repeated is not None
+        if self._tell is not None:
+            way = "It is ended" if self._is_ended else "Ctrl-C ends it"
+            self._tell(f"{look_text(look)} {way}: what it did up to then is checked.")
+        return self._is_ended
 
     def findings(self, rules: Collection[str], test: str | None = None) -> list[Finding]:
         """Return what only a comparison of runs shows; nothing of a tool that crashes.

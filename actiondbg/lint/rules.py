@@ -111,7 +111,7 @@ RULES = (
     ),
     Rule(
         "no-convergence",
-        "still applies when the greedy driver gives up",
+        "still applies when the greedy driver gives up, or the tool is ended",
         "Find the pattern that undoes it, or that returns success without progress: 'info cycles' "
         "names patterns that make each other's input.",
         "actions",

@@ -142,7 +142,7 @@ class _Linting:
             command = ToolCommand(
                 tuple(argv), os.getcwd(), os.devnull if kept is None else str(kept)
             )
-            repetition = Repetition(command, folder, self._options.follow)
+            repetition = Repetition(command, folder, self._options.follow, print_notice)
             with self._progress.shown("running the tool ..."):
                 try:
                     done = repetition.lint(self.linter, is_compared=self._options.rerun)
@@ -159,14 +159,15 @@ class _Linting:
             for recording in done.recordings:
                 if recording.cut is not None:
                     self.is_incomplete = True
-                    print_cut(recording.path, recording.cut)
+                    if not done.is_endless:
+                        print_cut(recording.path, recording.cut)
             is_whole = not (self.is_interrupted or self.is_incomplete)
             if done.status and is_whole and not any(each.count for each in done.recordings):
                 raise ActiondbgError(
                     f"There is nothing to check: {argv[0]!r} ended with {_status(done.status)} "
                     "before its first action."
                 )
-            if done.status:
+            if done.status and not done.is_endless:
                 ending = _status(done.status)
                 print_notice(f"The tool ended with {ending}: what it did up to then is checked.")
         return list(self.linter.finish())

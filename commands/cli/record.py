@@ -13,6 +13,7 @@ from actiondbg.commands.cli.line_parser import SUFFIX, LineParser, subcommand
 from actiondbg.commands.cli.recorded_tool import (
     print_ending,
     print_incomplete,
+    wait_noticing,
     without_context,
 )
 from actiondbg.commands.interpreter.options import Options, flag, option
@@ -102,7 +103,10 @@ def run(parser: LineParser[RecordOptions], argv: list[str]) -> int:
         tally = Tally(running.path or output)
         # The line must not mix with output of the tool on the same terminal.
         progress = ProgressLine(sys.stderr, enabled=not (options.quiet or sys.stdout.isatty()))
-        done = _follow(running, tally, progress) if progress.shows else running.wait()
+        if progress.shows:
+            done = _follow(running, tally, progress)
+        else:
+            done = running.wait() if options.quiet else wait_noticing(running)
     status = print_ending(done, kept=output)
     for sentence in _report(done, output, tally, replaces, options.quiet):
         print_notice(sentence)

@@ -122,7 +122,18 @@ def wait_and_import(running: RecordingProcess, *modules: str) -> RecordedRun:
     """
     for module in ("actiondbg.recording.recording", *modules):
         import_module(module)
-    return running.wait()
+    return wait_noticing(running)
+
+
+def wait_noticing(running: RecordingProcess) -> RecordedRun:
+    """Wait for the end of a tool; print what it does if it takes long, and how to end it."""
+    from actiondbg.lint.endless import Look, look_text, wait_watching
+
+    def show(look: Look) -> bool:
+        print_notice(f"{look_text(look)} Ctrl-C ends it, and keeps what it did up to then.")
+        return False
+
+    return wait_watching(running, show)
 
 
 class RecordedSource(NamedTuple):

@@ -1,0 +1,108 @@
+"""Tools that rewrite endlessly: recorded up to an interrupt, or ended by ``lint``."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from actiondbg.commands.cli.recorded_tool import open_source
+from actiondbg.lint import endless
+from actiondbg.lint.linted_runs import ToolCommand
+from actiondbg.lint.linter import Linter
+from actiondbg.lint.rerun import Repetition
+from actiondbg.recording.capture.recorder import start_recording
+from actiondbg.recording.log.tally import Tally
+from tests.conftest import LIBRARY
+from tests.tool.lint.conftest import Lint
+
+BUILDS = LIBRARY
+# A loop that is never entered, which the fold of its addition leaves as it is again and again.
+SPIN = """\
+func.func @spin(%stop: i1) {
+  %one = arith.constant 1 : i64
+  %nine = arith.constant 9 : i64
+  %never = arith.cmpi ne, %nine, %nine : i64
+  cf.cond_br %never, ^body(%nine : i64), ^done
+^body(%at: i64):
+  cf.cond_br %stop, ^done, ^more
+^more:
+  %next = arith.xori %at, %one : i64
+  cf.br ^body(%next : i64)
+^done:
+  return
+}
+"""
+MANY = 100_000  # actions
+
+
+@pytest.fixture
+def spin(mlir_opt: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A command line of a tool that folds endlessly."""
+    (tmp_path / "spin.mlir").write_text(SPIN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(endless, "FIRST_SECONDS", 1.0)
+    return [mlir_opt, "spin.mlir", "--canonicalize"]
+
+
+def test_what_an_interrupted_recording_repeats(spin: list[str], lint: Lint) -> None:
+    with start_recording(spin, "run.adbrec", stdout=os.devnull) as running:
+        tally = Tally(Path("run.adbrec"))
+        while tally.actions < MANY:
+            assert running.poll(0.05) is None
+            tally.update()
+        running.process.send_signal(signal.SIGINT)
+        assert running.wait().status == -signal.SIGINT
+    done = lint("--format", "json", "run.adbrec")
+    (finding,) = json.loads(done.stdout)["findings"]
+    assert (finding["rule"], finding["subject"]) == ("no-convergence", "fold (arith.xori)")
+    assert finding["times"] > MANY / 2
+    assert finding["place"]["line"] == 9
+    assert done.returncode == 1
+
+
+@pytest.mark.parametrize("is_compared", [False, True])
+def test_a_run_that_repeats_is_ended_and_checked(
+    spin: list[str], tmp_path: Path, is_compared: bool
+) -> None:
+    told: list[str] = []
+    command = ToolCommand(tuple(spin), str(tmp_path))
+    linter = Linter()
+    done = Repetition(command, tmp_path, tell=told.append).lint(linter, is_compared=is_compared)
+    assert done.is_endless
+    assert [each.key for each in linter.finish()] == [("no-convergence", "fold (arith.xori)")]
+    assert linter.runs == 1
+    (sentence,) = told
+    assert "fold (arith.xori) at spin.mlir:9:11 repeats endlessly. It is ended:" in sentence
+
+
+def test_a_recording_of_the_most_bytes_is_ended(
+    spin: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("actiondbg.lint.rerun._MOST_BYTES", 1000)
+    monkeypatch.setattr(endless, "_SURE", 10**9)  # nothing repeats so often
+    told: list[str] = []
+    done = Repetition(ToolCommand(tuple(spin), str(tmp_path)), tmp_path, tell=told.append).run()
+    assert done.is_endless
+    assert "up to now. It is ended:" in told[0]
+
+
+def test_a_source_says_what_its_tool_repeats(
+    spin: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    show = endless.look_text
+
+    def interrupt(look: endless.Look) -> str:
+        if look.repeated is not None:
+            os.kill(os.getpid(), signal.SIGINT)
+        return show(look)
+
+    monkeypatch.setattr(endless, "look_text", interrupt)
+    with open_source(spin, "report", stdout=os.devnull) as source:
+        assert source.status == 128 + signal.SIGINT
+        assert source.recording.count > 0
+    err = capsys.readouterr().err
+    assert "fold (arith.xori) at spin.mlir:9:11 repeats endlessly. Ctrl-C ends it" in err

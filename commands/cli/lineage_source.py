@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from actiondbg.lineage.lineage import Lineage
     from actiondbg.lineage.stage import Operation, Stage
     from actiondbg.recording.recording import Recording
+    from actiondbg.session.runnable_session import End
 
 _MOST_NAMES = 3  # of a notice
 _NEXT_TOOL = ["--then", "--"]  # between the tools of a chain
@@ -72,6 +73,7 @@ def opened_lineage(
     remap: Sequence[str] = (),
     partial: bool = False,
     after: str | None = None,
+    ends_after: bool = False,
 ) -> Generator[Lineage]:
     """Open a lineage.
 
@@ -83,6 +85,7 @@ def opened_lineage(
         partial: use what can be read of a damaged recording or dump.
         after: ``#N`` or a pass, after which there is a stage: of a tool beside the output, of a
             recording in its place.
+        ends_after: whether the lineage of a tool ends after ``#N``, as the tool may not end.
 
     Raises:
         ActiondbgError: the source is missing, or cannot be read.
@@ -111,7 +114,8 @@ def opened_lineage(
             yield lineage
         return
     if after is not None and not names_recording(words):
-        yield _of_session(list(words), after)
+        is_last = ends_after and after.startswith("#") and not _is_split(words)
+        yield _of_session(list(words), after, "now" if is_last else "end")
         return
     if after is not None and (lineage := _up_to(words[0], after, partial)):
         yield lineage
@@ -150,8 +154,8 @@ def _recorded(words: Sequence[str], partial: bool, remap: Sequence[str]) -> Gene
         yield lineage
 
 
-def _of_session(tool: list[str], after: str) -> Lineage:
-    """Run a tool over a stop after an action, whose IR is a stage then."""
+def _of_session(tool: list[str], after: str, end: End) -> Lineage:
+    """Run a tool to a stop after an action, whose IR is a stage then; up to some end of lineage."""
     from actiondbg.analysis.pipeline import find_pass_end
     from actiondbg.lineage.session_lineage import SessionLineage
     from actiondbg.session.session import launch
@@ -160,14 +164,19 @@ def _of_session(tool: list[str], after: str) -> Lineage:
         digits = after.removeprefix("#")
         if digits.isdecimal():
             session.breakpoints.add(f"#{digits}")
-            end = int(digits) if session.run().when != "exit" else None
+            last = int(digits) if session.run().when != "exit" else None
         else:
             session.start()
-            end = find_pass_end(session.past.passes(), after)
-        if end is None:
+            last = find_pass_end(session.past.passes(), after)
+        if last is None:
             raise UsageError(f"No action of this run is {after!r}: name a pass or #N.")
-        session.timeline.goto(end, "after")
-        return SessionLineage(session, "end").lineage
+        session.timeline.goto(last, "after")
+        return SessionLineage(session, end).lineage
+
+
+def _is_split(words: Sequence[str]) -> bool:
+    """Whether a tool reads further parts of its input later, of which answers speak, too."""
+    return any(word.lstrip("-").partition("=")[0] == "split-input-file" for word in words)
 
 
 def _up_to(recording: str, after: str, partial: bool) -> Lineage | None:

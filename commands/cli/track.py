@@ -122,7 +122,12 @@ def run(parser: LineParser[TrackRecordingOptions], argv: list[str]) -> int:
     if after is not None and tool:
         check_glob(after, after, 0)
     with lineage_source.opened_lineage(
-        source, dumps, remap=options.remap, partial=options.partial, after=after
+        source,
+        dumps,
+        remap=options.remap,
+        partial=options.partial,
+        after=after,
+        ends_after=True,
     ) as lineage:
         _show(_answers(lineage, options), as_json=options.json)
     return 0

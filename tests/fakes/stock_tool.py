@@ -47,6 +47,22 @@ def run(argv: list[str], check: bool = False) -> subprocess.CompletedProcess[str
     return subprocess.run(argv, capture_output=True, text=True, check=check)
 
 
+# A loop that is never entered, which the fold of its addition leaves as it is again and again.
+SPIN = """\
+func.func @spin(%stop: i1) {
+  %one = arith.constant 1 : i64
+  %nine = arith.constant 9 : i64
+  %never = arith.cmpi ne, %nine, %nine : i64
+  cf.cond_br %never, ^body(%nine : i64), ^done
+^body(%at: i64):
+  cf.cond_br %stop, ^done, ^more
+^more:
+  %next = arith.xori %at, %one : i64
+  cf.br ^body(%next : i64)
+^done:
+  return
+}
+"""
 # Two patterns of upstream that undo each other for ever.
 CYCLE = """\
 module attributes {transform.with_named_sequence} {

@@ -26,6 +26,7 @@ from actiondbg.recording.capture.recorder import record, start_recording
 from actiondbg.recording.session import open_session
 from tests.elements import some
 from tests.fakes import command_line
+from tests.fakes import stock_tool as stock
 
 CONSTANTS = """\
 func.func @fold(%x: i32) -> i32 {
@@ -369,6 +370,13 @@ def test_a_pass_runs_on_each_part_of_a_split_input(mlir_opt: str) -> None:
         words = ["track", "--from", f"in.mlir:{line}", "--to", to, *tool]
         run = command_line.run(*words, check=True)
         assert expected in run.stdout, run.stdout
+
+
+def test_an_action_ends_the_lineage_of_a_tool_that_does_not_end(mlir_opt: str) -> None:
+    stock.write("in.mlir", stock.SPIN)
+    words = ["track", "--from", "in.mlir:9", "--to", "#40", "--"]
+    run = command_line.run(*words, mlir_opt, "in.mlir", "--canonicalize", check=True)
+    assert "of the IR after #40:" in run.stdout
 
 
 def test_relate_agrees_with_track(mlir_opt: str) -> None:

@@ -17,33 +17,18 @@ from actiondbg.lint.rerun import Repetition
 from actiondbg.recording.capture.recorder import start_recording
 from actiondbg.recording.log.tally import Tally
 from tests.conftest import LIBRARY
+from tests.fakes import stock_tool as stock
 from tests.tool.lint.conftest import Lint
 
 BUILDS = LIBRARY
-# A loop that is never entered, which the fold of its addition leaves as it is again and again.
-SPIN = """\
-func.func @spin(%stop: i1) {
-  %one = arith.constant 1 : i64
-  %nine = arith.constant 9 : i64
-  %never = arith.cmpi ne, %nine, %nine : i64
-  cf.cond_br %never, ^body(%nine : i64), ^done
-^body(%at: i64):
-  cf.cond_br %stop, ^done, ^more
-^more:
-  %next = arith.xori %at, %one : i64
-  cf.br ^body(%next : i64)
-^done:
-  return
-}
-"""
 MANY = 100_000  # actions
 
 
 @pytest.fixture
 def spin(mlir_opt: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """A command line of a tool that folds endlessly."""
-    (tmp_path / "spin.mlir").write_text(SPIN)
     monkeypatch.chdir(tmp_path)
+    stock.write("spin.mlir", stock.SPIN)
     monkeypatch.setattr(endless, "FIRST_SECONDS", 1.0)
     return [mlir_opt, "spin.mlir", "--canonicalize"]
 

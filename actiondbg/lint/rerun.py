@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -211,7 +212,7 @@ class Repetition:
         pairs: dict[str, Callable[[], tuple[Repeated, Repeated]]] = {
             "unstable-output": lambda: (first, self._elsewhere(first)),
             "order-dependent": lambda: (first, self._unchecked(reverse=True)),
-            "use-after-erase": lambda: (self._freeing(0), self._freeing(_POISON)),
+            "use-after-erase": lambda: (self._kept, self._freeing(_POISON)),
         }
         found: list[Finding] = []
         for rule, run in pairs.items():
@@ -242,9 +243,21 @@ class Repetition:
         return done
 
     def _elsewhere(self, first: Repeated) -> Repeated:
-        """Return a run with random addresses, one unlike the first if there is one."""
-        runs = (self._unchecked(randomize=True) for _ in range(_RANDOM_RUNS))
-        return next((each for each in runs if not first.is_like(each)), first)
+        """Return a run with other addresses, one unlike the first if there is one.
+
+        Two have random ones. One reuses no memory at once: its objects have other places among
+        each other, and what is read after it was freed is as it was.
+        """
+        for at in range(_RANDOM_RUNS + 1):
+            run = self._unchecked(randomize=True) if at < _RANDOM_RUNS else self._kept
+            if not first.is_like(run):
+                return run
+        return first
+
+    @cached_property
+    def _kept(self) -> Repeated:
+        """A run that reuses no freed memory at once, and keeps what is in it."""
+        return self._freeing(0)
 
     def _freeing(self, byte: int) -> Repeated:
         """Return a run in which each byte of freed memory becomes another, or with 0 is kept.

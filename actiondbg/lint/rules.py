@@ -129,7 +129,7 @@ RULES = (
         "unstable-output",
         "acts otherwise when the same command runs again with other addresses",
         "Iterate over vectors, or over maps that keep the order of insertion, instead of sets and "
-        "maps of pointers.",
+        "maps of pointers; and drop pointers to what is freed, whose address may become another's.",
         "repetition",
     ),
     Rule(

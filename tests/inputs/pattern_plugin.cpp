@@ -7,6 +7,7 @@
 #include "llvm/Config/llvm-config.h"
 
 #include <chrono>
+#include <cstdlib>
 #include <thread>
 
 using namespace mlir;
@@ -250,6 +251,21 @@ static void addRules(RewritePatternSet &patterns) {
     auto page = reinterpret_cast<uintptr_t>(op.getOperation()) >> 12;
     rewriter.modifyOpInPlace(
         op, [&] { op->setAttr("page", rewriter.getI64IntegerAttr(page)); });
+    return success();
+  });
+  // Whether a new object has the address of the last one that was freed.
+  add("reused", [](Cast op, PatternRewriter &rewriter) {
+    void *(*volatile allocate)(size_t) = malloc;
+    void (*volatile release)(void *) = free;
+    void *first = allocate(600), *second = allocate(600);
+    auto last = reinterpret_cast<uintptr_t>(second);
+    release(first);
+    release(second);
+    void *third = allocate(600);
+    bool isReused = reinterpret_cast<uintptr_t>(third) == last;
+    release(third);
+    rewriter.modifyOpInPlace(
+        op, [&] { op->setAttr("reused", rewriter.getBoolAttr(isReused)); });
     return success();
   });
   // Of these one applies, the first that is tried.

@@ -97,6 +97,14 @@ def test_other_runs_show_unstable_output_and_reads_of_freed_memory(
     assert by_pattern(done.stdout) == expected
 
 
+def test_a_run_without_reuse_shows_what_depends_on_the_reuse_of_memory(
+    lint: Lint, tool: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "rules.mlir").write_text(source("modified", "reused"))
+    done = lint("--rerun", "--format", "json", "--", *tool)
+    assert by_pattern(done.stdout) == {"reused": {"unstable-output"}}
+
+
 def test_a_further_run_that_does_not_end_is_terminated(
     lint: Lint, tool: list[str], tmp_path: Path
 ) -> None:

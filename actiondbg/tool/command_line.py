@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -71,6 +71,11 @@ def inspect_command_line(argv: list[str], cwd: Path | None = None) -> CommandLin
         input=inputs[0] if len(inputs) == 1 else None,
         reads_stdin=not inputs or "-" in argv[1:],
     )
+
+
+def is_split(argv: Sequence[str]) -> bool:
+    """Whether the tool compiles several parts of its input one after the other."""
+    return any(word.lstrip("-").partition("=")[0] == "split-input-file" for word in argv)
 
 
 def copy_stdin(folder: Path) -> Path | None:

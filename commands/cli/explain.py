@@ -59,13 +59,15 @@ def run(parser: LineParser[ExplainRunOptions], argv: list[str]) -> int:
     options, tool, recorded = parser.read_with_target(argv)
     parser.need_target(tool)
     _check(options, tool)
+    from actiondbg.tool.command_line import is_split
+
     with ExitStack() as stack:
         progress = ProgressLine(sys.stderr, enabled=not options.json)
         session = (
             _recorded(stack, tool[0], options) if recorded else _run(stack, tool, options, progress)
         )
         status = _explain(session, options, progress)
-        if status == 0 and options.left is None and not options.json and _is_split(tool):
+        if status == 0 and options.left is None and not options.json and is_split(tool):
             print(_FIRST_PART)
         return status
 
@@ -106,11 +108,6 @@ def _recorded(stack: ExitStack, path: str, options: ExplainRunOptions) -> DebugS
     while session.state != "exited":
         session.continue_()
     return session
-
-
-def _is_split(tool: list[str]) -> bool:
-    """Whether a tool compiles several parts of its input one after the other."""
-    return any(word.lstrip("-").partition("=")[0] == "split-input-file" for word in tool)
 
 
 def _explain(session: DebugSession, options: ExplainRunOptions, progress: ProgressLine) -> int:

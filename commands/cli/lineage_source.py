@@ -114,7 +114,10 @@ def opened_lineage(
             yield lineage
         return
     if after is not None and not names_recording(words):
-        is_last = ends_after and after.startswith("#") and not _is_split(words)
+        from actiondbg.tool.command_line import is_split
+
+        # Answers speak of the parts that are read later, too.
+        is_last = ends_after and after.startswith("#") and not is_split(words)
         yield _of_session(list(words), after, "now" if is_last else "end")
         return
     if after is not None and (lineage := _up_to(words[0], after, partial)):
@@ -172,11 +175,6 @@ def _of_session(tool: list[str], after: str, end: End) -> Lineage:
             raise UsageError(f"No action of this run is {after!r}: name a pass or #N.")
         session.timeline.goto(last, "after")
         return SessionLineage(session, end).lineage
-
-
-def _is_split(words: Sequence[str]) -> bool:
-    """Whether a tool reads further parts of its input later, of which answers speak, too."""
-    return any(word.lstrip("-").partition("=")[0] == "split-input-file" for word in words)
 
 
 def _up_to(recording: str, after: str, partial: bool) -> Lineage | None:

@@ -88,7 +88,7 @@ def run_side(
     *,
     ir: IRDetail = "function",
     ir_of: range | None = None,
-    stdin: str | None = None,
+    stdin: str | os.PathLike[str] | None = None,
     stderr: Path | None = None,
     seconds: float | None = None,
 ) -> Side:

@@ -491,7 +491,7 @@ class FunctionJudge:
             self._limits,
             inputs=_CUT_INPUTS,
             seconds=self._left / 4,
-            index_bits=self._limits.index_bits if piece.has_small_indices else INDEX_WIDTH,
+            any_index=self._limits.any_index or not piece.has_small_indices,
             may_be_poison=True,
         )
         try:

@@ -12,6 +12,7 @@ from typing import Literal
 from actiondbg.ir.aliases import without_aliases
 from actiondbg.ir.tree.scanner import BrokenText, scan
 from actiondbg.validation.inputs import INDEX_BITS, Input
+from actiondbg.validation.types import INDEX_WIDTH
 
 Equivalence = Literal["equivalent", "different", "unknown"]
 # The words for a verdict, in the order of a summary.
@@ -23,6 +24,7 @@ VERDICT_WORDS: dict[Equivalence, str] = {
 _BADNESS: tuple[Equivalence, ...] = ("equivalent", "unknown", "different")
 # How a verdict was found: nothing to compare, a proof, or runs on chosen inputs.
 EvidenceKind = Literal["none", "proof", "execution"]
+SECONDS = 20.0  # for a function, by default
 
 
 def worst(verdicts: Collection[Equivalence]) -> Equivalence:
@@ -99,12 +101,17 @@ class JudgementLimits:
     tool: str = ""  # the debugged tool, beside which mlir-opt and mlir-runner are looked for
     scratch: str = ""  # a folder for files; empty for no real runs
     inputs: int = 48  # the number of inputs with defined behaviour to run
-    seconds: float = 20.0  # for a function, all ways together
+    seconds: float = SECONDS  # for a function, all ways together
     steps: int = 200_000  # for a run
     aliased: bool = False  # whether memref arguments of a type may overlap
-    index_bits: int = INDEX_BITS  # arguments of type index are signed numbers of so many bits
+    any_index: bool = False  # whether arguments of type index may need more than 32 bits
     # Whether arguments may be poison, as those of a piece of a function.
     may_be_poison: bool = False
+
+    @property
+    def index_bits(self) -> int:
+        """Arguments of type index are signed numbers of so many bits."""
+        return INDEX_WIDTH if self.any_index else INDEX_BITS
 
     def seconds_for(self, query: Query) -> float:
         """Return the seconds for all functions of a query."""

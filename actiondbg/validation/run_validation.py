@@ -10,12 +10,15 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from actiondbg.comparison.side import Side, run_side
+from actiondbg.comparison.side import Side, recorded_side, run_side
 from actiondbg.errors import ActiondbgError
 from actiondbg.protocol.tags import CONVERSION_TAG, ITERATION_TAG, PASS_TAG, PATTERN_TAG
 from actiondbg.support.atomic_write import made_folder, write_whole
+from actiondbg.support.counts import counted
 from actiondbg.support.scratch_directory import scratch_directory
+from actiondbg.tool.discovery import find_tool
 from actiondbg.validation.function_judgement import (
+    SECONDS,
     Equivalence,
     FunctionJudgement,
     JudgementLimits,
@@ -39,6 +42,7 @@ _LEAST_TOTAL = 24.0  # seconds for the ends of all passes in the shortest run
 _LEAST_EACH = 1.0  # seconds for the end of a pass in it
 _LEAST_SECONDS = 0.2  # for a step
 _NARROWING_SECONDS = 20.0
+_TOOL_OF_IMPORTS = "mlir-opt"  # for real runs: imported logs have no command line
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +125,13 @@ class Validation:
         return next((each for each in self.passes if each.verdict == "unknown"), None)
 
 
-Stage = Literal["passes", "run", "actions", "programs"]
-# Is told how many of the steps of a stage are judged; of a run and of programs, nothing.
+Stage = Literal["tool", "passes", "run", "actions", "programs"]
+# Is told how many of the steps of a stage are judged; of runs and of programs, nothing.
 Progress = Callable[[Stage, int, int], None]
 
 
-def _ignore(stage: Stage, done: int, total: int) -> None:
-    """Show no progress."""
+def _ignore(*_: object) -> None:
+    """Tell nothing."""
 
 
 @dataclass
@@ -346,41 +350,117 @@ def _fair_seconds(run_seconds: float, passes: int) -> float:
 
 
 def validate(
-    argv: Sequence[str],
+    target: Sequence[str] | os.PathLike[str],
     *,
-    limits: JudgementLimits | None = None,
-    jobs: int = os.cpu_count() or 1,
+    timeout: float | None = None,
+    inputs: int = 48,
+    aliased: bool = False,
+    any_index: bool = False,
     budget: float = 120.0,
+    jobs: int = os.cpu_count() or 1,
+    stdin: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
+    warn: Callable[[str], None] | None = None,
 ) -> Validation:
-    """Run a tool, and judge for each of its actions whether the program still does the same.
+    """Judge for each action of a run whether the program still does the same.
 
     Args:
-        argv: the command line; the file of its ``-o`` is not written.
-        limits: of each judgement; by default with fewer seconds in a long run. Real runs are made
-            whether or not they have a folder.
-        jobs: processes that judge.
+        target: the command line of a tool, which is run, and the file of whose ``-o`` is not
+            written; or the path of a recording with the IR of functions.
+        timeout: seconds for a function before and after an action; by default 20, and less in a
+            long run.
+        inputs: run each function on so many inputs.
+        aliased: memref arguments of a type may overlap.
+        any_index: arguments of type index may need more than 32 bits.
         budget: seconds for the actions in passes that are not equivalent.
+        jobs: processes that judge.
+        stdin: the file on the tool's standard input; None for none.
         progress: is told the stage, and how many of its steps are judged, of how many.
+        warn: is told in a sentence each what of the run is not there to judge.
 
     Raises:
-        ActiondbgError: the tool makes no MLIR context.
+        ActiondbgError: the tool makes no MLIR context, or the recording lacks the IR of functions.
         LaunchError: the tool cannot be started.
+        KeyboardInterrupt: Ctrl-C ended the tool. Later, it ends the validation, and what is known
+            is returned.
     """
+    progress, warn = progress or _ignore, warn or _ignore
     with scratch_directory("validate") as folder, Workers(jobs) as workers:
         workers.start()
-        run = ToolRun(argv, folder)
-        wanted = replace(limits or JudgementLimits(), tool=argv[0], scratch=str(folder))
-        validator = Validator(
-            run.passes(),
-            workers,
-            rerun=run.inside,
-            limits=wanted,
-            is_fair=limits is None,
-            budget=budget,
-            progress=progress or _ignore,
+        run = None
+        if isinstance(target, str | os.PathLike):
+            side = _recorded(os.fspath(target))
+        else:
+            run = ToolRun(target, folder, stdin)
+            progress("tool", 0, 0)
+            side = run.passes()
+        if side.recording.cut is not None:
+            warn(side.recording.cut)
+        if run is not None and side.status:
+            _check_failed(side, warn)
+        limits = JudgementLimits(
+            tool=_path_of(side.argv[0] if side.argv else _TOOL_OF_IMPORTS),
+            scratch=str(folder),
+            inputs=inputs,
+            seconds=timeout or SECONDS,
+            aliased=aliased,
+            any_index=any_index,
         )
-        return validator.validate()
+        found = Validator(
+            side,
+            workers,
+            rerun=None if run is None else run.inside,
+            limits=limits,
+            is_fair=timeout is None,
+            budget=budget,
+            progress=progress,
+        ).validate()
+    if side.recording.header.imported:
+        _judge_log(found, side.recording, warn)
+    return found
+
+
+def _recorded(path: str) -> Side:
+    side = recorded_side(path)
+    if not side.recording.header.has_texts:
+        raise ActiondbgError(
+            f"{path!r} does not hold the IR of functions: record it with --ir function."
+        )
+    return side
+
+
+def _check_failed(side: Side, warn: Callable[[str], None]) -> None:
+    """Raise ActiondbgError if a tool that failed has done nothing."""
+    if not side.recording.count:
+        raise ActiondbgError(f"The tool {side.ending}: no action is there to judge.")
+    warn(f"The tool {side.ending}: its actions up to then are judged.")
+
+
+def _path_of(tool: str) -> str:
+    """Return the path of the tool; its name, if it is not here."""
+    try:
+        return str(find_tool(tool).path)
+    except ActiondbgError:
+        return tool
+
+
+def _judge_log(found: Validation, recording: Recording, warn: Callable[[str], None]) -> None:
+    """Take the passes whose IR an imported log does not show out of what is judged."""
+    rows = recording.table("actions", ["ordinal", "name", "outcome", "changed"]).to_pylist()
+    hidden = {row["ordinal"]: row["name"] for row in rows if row["changed"] is None}
+    found.passes = [each for each in found.passes if each.step.ordinal not in hidden]
+    found.unjudged += len(hidden)
+    if hidden:
+        ordinal, name = next(iter(hidden.items()))
+        warn(
+            f"The log lacks the IR before or after {counted(len(hidden), 'pass')}, such as "
+            f"#{ordinal} ({name}): make it with --mlir-print-ir-before-all and "
+            "--mlir-print-ir-after-all."
+        )
+    failed = next((row for row in rows if row["outcome"] == "failed"), None)
+    if failed is not None:
+        found.cut = f"#{failed['ordinal']} ({failed['name']}) failed: what ran is judged."
+        warn(found.cut)
 
 
 def write_report(folder: Path, text: str, found: Validation) -> None:
@@ -417,7 +497,7 @@ class ToolRun:
 
     _argv: Sequence[str]  # the command line; the file of its ``-o`` is not written
     _folder: Path  # for recordings
-    _stdin: str | None = None  # the file on its standard input; None for none
+    _stdin: str | os.PathLike[str] | None = None  # the file on its standard input; None for none
     _runs: int = 0
 
     def passes(self) -> Side:

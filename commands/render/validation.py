@@ -17,14 +17,27 @@ from actiondbg.support.counts import counted, joined
 if TYPE_CHECKING:
     from actiondbg.validation.function_judgement import FunctionJudgement, Query
     from actiondbg.validation.inputs import Argument, Input
-    from actiondbg.validation.run_validation import JudgedStep, Narrowed, Validation
+    from actiondbg.validation.run_validation import JudgedStep, Narrowed, Stage, Validation
     from actiondbg.validation.steps import ValidationStep
 
 _MOST_FUNCTIONS = 4  # that are named of a pass
 _MOST_VALUES = 16  # of an argument
 _MOST_LINES = 40  # of a diff
+_NOUNS = {"passes": "pass", "actions": "action"}  # of the steps of a stage
+_WAITS = {
+    "tool": "running the tool ...",
+    "run": "running the tool again ...",
+    "programs": "reducing the program ...",
+}
 
 Paint = Callable[[str], str]
+
+
+def progress_words(stage: Stage, done: int, total: int) -> str:
+    """Return a line about a validation that goes on."""
+    if stage in _WAITS:
+        return _WAITS[stage]
+    return f"{done:,} of {counted(total, _NOUNS[stage])} judged ..."
 
 
 def validation_lines(found: Validation, paint: Paint, *, all: bool = False) -> Iterator[str]:

@@ -297,13 +297,26 @@ def _history_files(text: str) -> Iterator[str]:
             yield named[1] or named[2] or following
 
 
-class ValidateOptions(Options):
-    ordinal: int | None = positional("#N", help="a past action", parse=values.ordinal)
-    timeout: float = option(
-        "SECONDS", default=20.0, help="the time limit for a function; 20", parse=values.seconds
+class JudgementOptions(Options):
+    """How an action is judged, at the prompt and in ``actiondbg validate``.
+
+    They are arguments of ``actiondbg.validate`` with the same names.
+    """
+
+    timeout: float | None = option(
+        "SECONDS",
+        help="time for a function before and after an action; 20, less where a long run is judged",
+        parse=values.seconds,
+    )
+    inputs: int = option(
+        "N", default=48, help="run each function on N inputs; 48", parse=values.positive
     )
     aliased: bool = flag(help="memref arguments of a type may overlap")
     any_index: bool = flag(help="arguments of type index may need more than 32 bits")
+
+
+class ValidateOptions(JudgementOptions):
+    ordinal: int | None = positional("#N", help="a past action", parse=values.ordinal)
 
 
 @PAST.command("validate", example="validate #17", permission="execute")
@@ -313,9 +326,7 @@ def validate(console: Console, options: ValidateOptions) -> ActionJudged:
     """
     from actiondbg.recording.errors import need_packages
     from actiondbg.support.scratch_directory import scratch_directory
-    from actiondbg.validation.function_judgement import JudgementLimits, Query
-    from actiondbg.validation.inputs import INDEX_BITS
-    from actiondbg.validation.types import INDEX_WIDTH
+    from actiondbg.validation.function_judgement import SECONDS, JudgementLimits, Query
     from actiondbg.validation.workers import judge_apart
 
     need_packages("validate", ("numpy", "ml_dtypes", "bitwuzla"), extra="validate")
@@ -328,9 +339,10 @@ def validate(console: Console, options: ValidateOptions) -> ActionJudged:
         limits = JudgementLimits(
             tool=console.session.target.argv[0],
             scratch=str(scratch),
-            seconds=options.timeout,
+            inputs=options.inputs,
+            seconds=options.timeout or SECONDS,
             aliased=options.aliased,
-            index_bits=INDEX_WIDTH if options.any_index else INDEX_BITS,
+            any_index=options.any_index,
         )
         judged = judge_apart(Query(found.before, found.after), limits)
     return ActionJudged(options.ordinal or 0, list(judged))

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+import actiondbg
+from actiondbg.errors import ActiondbgError
 from tests.conftest import LIBRARY
 from tests.elements import some
 from tests.fakes import command_line
@@ -317,6 +319,29 @@ def test_a_recording_is_validated_without_the_tool(mlir_opt: str, tmp_path: Path
     )
 
 
+def test_the_same_in_python(mlir_opt: str, tmp_path: Path) -> None:
+    source = str(MISCOMPILES / "while-if.mlir")
+    recording = tmp_path / "run.adbrec"
+    record = ["record", "-q", "-o", str(recording), "--ir", "function"]
+    command_line.run(*record, "--", mlir_opt, source, "--canonicalize", cwd=tmp_path, check=True)
+    culprit = actiondbg.validate(recording, inputs=2).culprit
+    assert culprit is not None
+    assert culprit.step.ordinal == 8
+
+
+def test_a_tool_that_fails_in_python(mlir_opt: str, tmp_path: Path) -> None:
+    (tmp_path / "in.mlir").write_text("nothing")
+    with pytest.raises(ActiondbgError, match="outside of passes: no action is there to judge"):
+        actiondbg.validate([mlir_opt, str(tmp_path / "in.mlir"), "--canonicalize"])
+    (tmp_path / "in.mlir").write_text(RIGHT + NOT_CONVERTED)
+    told: list[str] = []
+    tool = [mlir_opt, str(tmp_path / "in.mlir"), "--cse", "--convert-memref-to-emitc"]
+    assert actiondbg.validate(tool, warn=told.append).verdict == "unknown"
+    assert told == [
+        "The tool ends with status 1 in convert-memref-to-emitc: its actions up to then are judged."
+    ]
+
+
 def test_a_pass_with_a_pass_in_it_is_judged(mlir_opt: str, tmp_path: Path) -> None:
     """The schedule runs canonicalize, then merges iterations that depend on one another."""
     (tmp_path / "in.mlir").write_text(SCHEDULE)
@@ -460,7 +485,8 @@ def test_an_imported_log_of_a_pass_that_failed(tmp_path: Path) -> None:
 
 def test_an_action_at_the_prompt(mlir_opt: str, tmp_path: Path) -> None:
     script = tmp_path / "script"
-    script.write_text("break pattern:WhileMoveIfDown\nrun\nnext\nvalidate\nnext\nvalidate #8\n")
+    validates = "next\nvalidate\nnext\nvalidate --inputs 2 #8\n"
+    script.write_text(f"break pattern:WhileMoveIfDown\nrun\n{validates}")
     source = str(MISCOMPILES / "while-if.mlir")
     command = ["-x", str(script), "--", mlir_opt, source, "--canonicalize"]
     done = command_line.run(*command, cwd=tmp_path, check=True)

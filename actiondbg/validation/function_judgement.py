@@ -11,6 +11,7 @@ from typing import Literal
 
 from actiondbg.ir.aliases import without_aliases
 from actiondbg.ir.tree.scanner import BrokenText, scan
+from actiondbg.support.globs import glob_matches
 from actiondbg.validation.inputs import INDEX_BITS, Input
 from actiondbg.validation.types import INDEX_WIDTH
 
@@ -107,6 +108,11 @@ class JudgementLimits:
     any_index: bool = False  # whether arguments of type index may need more than 32 bits
     # Whether arguments may be poison, as those of a piece of a function.
     may_be_poison: bool = False
+    func: tuple[str, ...] = ()  # globs of the functions to judge; none for all
+
+    def chooses(self, symbol: str) -> bool:
+        """Whether a function is to be judged."""
+        return not self.func or any(glob_matches(glob, symbol) for glob in self.func)
 
     @property
     def index_bits(self) -> int:

@@ -53,7 +53,7 @@ class ModuleJudge:
         self._known: KnownPieces = {}
 
     def judge(self, query: Query, seconds: float | None = None) -> list[FunctionJudgement]:
-        """Judge each function that the texts of a query have; equal ones are left out.
+        """Judge each chosen function that the texts of a query have; equal ones are left out.
 
         The seconds are for all functions together, of which one may take what others leave, up to
         what the limits allow; None for what they allow.
@@ -68,22 +68,37 @@ class ModuleJudge:
         changed = [each for each in symbols if not is_same(before, after, [each])]
         if len(self._known) > _MOST_KNOWN:
             self._known.clear()
-        most = self._limits.seconds
         total = self._limits.seconds_for(query) if seconds is None else seconds
         end = time.monotonic() + total
-        found: list[FunctionJudgement] = []
-        for left, symbol in zip(range(len(changed), 0, -1), changed, strict=True):
+
+        def judged(symbols: list[str]) -> Iterator[FunctionJudgement]:
+            pairs = [FunctionPair(each, before, after, query.suspect) for each in symbols]
+            return self._functions(pairs, end)
+
+        found = list(judged([each for each in changed if self._limits.chooses(each)]))
+        if not query.symbol:
+            found += _inner_modules(before, after, self._limits)
+            found += () if self._limits.func else _unused_globals(before, after)
+        if query.symbol or query.suspect in _LOCAL:
+            return found
+        # What is found of a private function depends on its callers, chosen or not.
+        callers = _callers(before)
+        doubtful = [each.symbol for each in found if each.verdict == "different"]
+        private = [each for each in doubtful if before.functions[each].is_private]
+        around = set[str]().union(*(_reached(each, callers) for each in private))
+        others = [each for each in changed if each in around and not self._limits.chooses(each)]
+        return _interprocedural([*found, *judged(others)], before)[: len(found)]
+
+    def _functions(self, pairs: list[FunctionPair], end: float) -> Iterator[FunctionJudgement]:
+        """Yield the judgements of functions, which share the time up to the end."""
+        most = self._limits.seconds
+        for left, pair in zip(range(len(pairs), 0, -1), pairs, strict=True):
             share = max((end - time.monotonic()) / left, _LEAST_SECONDS)
             steps = min(self._limits.steps, int(share * _STEPS_IN_A_SECOND))
             limits = replace(self._limits, seconds=min(share, most), steps=steps)
-            judged = self._function(FunctionPair(symbol, before, after, query.suspect), limits)
+            judged = self._function(pair, limits)
             if judged is not None:
-                found.append(judged)
-        if not query.symbol:
-            found += _inner_modules(before, after)
-            found += _unused_globals(before, after)
-        is_local = query.symbol or query.suspect in _LOCAL
-        return found if is_local else _interprocedural(found, before)
+                yield judged
 
     def _module(self, text: str, query: Query) -> Module:
         if query.symbol:
@@ -99,7 +114,8 @@ class ModuleJudge:
         if symbol not in pair.before.functions:
             return FunctionJudgement(symbol, "unknown", "none", "there is no such function before")
         if symbol not in pair.after.functions:
-            if pair.source.is_private:
+            callers = _callers(pair.before).get(symbol, ())
+            if pair.source.is_private and all(map(limits.chooses, callers)):
                 return None  # its callers are judged
             return FunctionJudgement(symbol, "unknown", "none", "the function is gone")
         if pair.source.body is None and pair.target.body is None:
@@ -115,11 +131,18 @@ class ModuleJudge:
             return FunctionJudgement(symbol, "unknown", "none", _fault(error))
 
 
-def _inner_modules(before: Module, after: Module) -> Iterator[FunctionJudgement]:
+def _inner_modules(
+    before: Module, after: Module, limits: JudgementLimits
+) -> Iterator[FunctionJudgement]:
     """Yield judgements of changed modules in a module, whose functions are not read."""
     for symbol in dict.fromkeys([*before.others, *after.others]):
         tops = [module.operation(symbol) for module in (before, after)]
-        holds = any(each.name.endswith(".func") for top in tops if top for each in walk(top))
+        holds = any(
+            each.name.endswith(".func") and limits.chooses(str(each.attributes.get("sym_name")))
+            for top in tops
+            if top
+            for each in walk(top)
+        )
         if holds and before.structure(symbol) != after.structure(symbol):
             yield FunctionJudgement(
                 symbol, "unknown", "none", "a module in a module is not looked into"
@@ -157,10 +180,7 @@ def _interprocedural(judged: list[FunctionJudgement], before: Module) -> list[Fu
     A pass may use what it knows of the arguments of all calls.
     """
     different = {each.symbol for each in judged if each.verdict == "different"}
-    callers = {symbol: set[str]() for symbol in before.functions}
-    for symbol, function in before.functions.items():
-        for name in references(function.operation):
-            callers.setdefault(name, set()).add(symbol)
+    callers = _callers(before)
     found: list[FunctionJudgement] = []
     for each in judged:
         function = before.functions.get(each.symbol)
@@ -175,6 +195,15 @@ def _interprocedural(judged: list[FunctionJudgement], before: Module) -> list[Fu
         doubted = replace(each, verdict="unknown", detail=detail, is_doubted=True)
         found.append(doubted if is_doubted else each)
     return found
+
+
+def _callers(module: Module) -> dict[str, set[str]]:
+    """Return the functions that refer to each symbol."""
+    callers = {symbol: set[str]() for symbol in module.functions}
+    for symbol, function in module.functions.items():
+        for name in references(function.operation):
+            callers.setdefault(name, set()).add(symbol)
+    return callers
 
 
 def _reached(symbol: str, callers: dict[str, set[str]]) -> set[str]:

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from actiondbg.comparison.side import Side, recorded_side, run_side
-from actiondbg.errors import ActiondbgError
+from actiondbg.errors import ActiondbgError, UsageError
+from actiondbg.ir.tree.outline import operations_in, outermost
 from actiondbg.protocol.tags import CONVERSION_TAG, ITERATION_TAG, PASS_TAG, PATTERN_TAG
 from actiondbg.support.atomic_write import made_folder, write_whole
-from actiondbg.support.counts import counted
+from actiondbg.support.counts import counted, joined
+from actiondbg.support.globs import check_glob, glob_matches
 from actiondbg.support.scratch_directory import scratch_directory
 from actiondbg.tool.discovery import find_tool
 from actiondbg.validation.function_judgement import (
@@ -42,6 +44,7 @@ _LEAST_TOTAL = 24.0  # seconds for the ends of all passes in the shortest run
 _LEAST_EACH = 1.0  # seconds for the end of a pass in it
 _LEAST_SECONDS = 0.2  # for a step
 _NARROWING_SECONDS = 20.0
+_MOST_NAMED = 8  # functions in a message
 _TOOL_OF_IMPORTS = "mlir-opt"  # for real runs: imported logs have no command line
 
 
@@ -96,6 +99,7 @@ class Validation:
         narrowed: the smallest program on which a culprit that is a pass shows its fault.
         unjudged: the number of actions that the budget, or Ctrl-C, left out: those in passes count
             only if a pass is not equivalent.
+        left_out: the number of functions of the run that were not chosen.
         is_interrupted: whether Ctrl-C ended it.
     """
 
@@ -108,6 +112,7 @@ class Validation:
     nests: list[tuple[str, str, int]] = field(default_factory=list[tuple[str, str, int]])
     narrowed: Narrowed | None = None
     unjudged: int = 0
+    left_out: int = 0
     is_interrupted: bool = False
 
     @property
@@ -160,7 +165,28 @@ class Validator:
 
     def __post_init__(self) -> None:
         self.steps = Steps(self.side.recording, self.rerun)
-        self.result = Validation(self.side.status, self.side.recording.cut)
+        self.result = Validation(
+            self.side.status, self.side.recording.cut, left_out=self._left_out()
+        )
+
+    def _left_out(self) -> int:
+        """Return the number of functions that are not chosen.
+
+        Raises:
+            UsageError: a glob chooses none.
+        """
+        names = _functions(self.side.recording) if self.limits.func else set[str]()
+        for glob in self.limits.func:
+            if names and not any(glob_matches(glob, name) for name in names):
+                some = joined(sorted(names)[:_MOST_NAMED])
+                known = some if len(names) <= _MOST_NAMED else f"{len(names):,}, such as {some}"
+                raise UsageError(f"No function of the run matches {glob!r}: there are {known}.")
+        return sum(not self.limits.chooses(name) for name in names)
+
+    def _chosen(self, steps: Sequence[ValidationStep]) -> list[ValidationStep]:
+        """Return the steps that may change a chosen function."""
+        chooses = self.limits.chooses
+        return [each for each in steps if each.function is None or chooses(each.function)]
 
     def validate(self) -> Validation:
         """Judge the passes, and the actions in the first that is not equivalent."""
@@ -171,13 +197,14 @@ class Validator:
         return self.result
 
     def _validate(self) -> None:
-        passes = self.steps.passes
+        passes = self._chosen(self.steps.passes)
         self.result.unjudged = len(passes)
         limit = _Limit()
         if self.is_fair:
             limit.end = time.monotonic() + _fair_seconds(self.steps.run_seconds, len(passes))
         for judged in self._judged("passes", passes, limit):
-            self.result.passes.append(judged)
+            if judged.functions or not self.limits.func:
+                self.result.passes.append(judged)
             self.result.unjudged -= 1
         self.result.passes.sort(key=lambda each: each.step.ordinal)
         end = time.monotonic() + self.budget
@@ -234,7 +261,12 @@ class Validator:
         actions = self.steps.inside(last.step)
         if last.step.tag == CONVERSION_TAG:
             functions = {each.symbol for each in last.of("different")}
-            actions = [each for each in actions if each.function in functions]
+            # A function that is not chosen may be called by one that is.
+            actions = [
+                each
+                for each in actions
+                if each.function in functions or not self.limits.chooses(each.function or "")
+            ]
         elif len(inner) == len(actions):
             actions = [each.step for each in inner if each.verdict == "unknown"]
         if len(actions) == 1:
@@ -249,7 +281,7 @@ class Validator:
         """
         self.progress("run", 0, 0)
         self.result.unjudged += self.steps.look_into(step, max(end - time.monotonic(), 0.0))
-        steps = self.steps.inside(step)
+        steps = self._chosen(self.steps.inside(step))
         limit = _Limit(end)
         judged: list[JudgedStep] = []
         for each in self._judged("actions", steps, limit):
@@ -279,7 +311,11 @@ class Validator:
                     return
                 seconds = limit.share(step.weight / weight_left, self.workers.count)
                 weight_left -= step.weight
-                queries = list(self.steps.queries(step))
+                queries = [
+                    each
+                    for each in self.steps.queries(step)
+                    if not each.symbol or self.limits.chooses(each.symbol)
+                ]
                 unknown = [query for query in queries if query.digest not in self._known]
                 found = [each for query in queries for each in self._known.get(query.digest, ())]
                 open_steps[step.ordinal] = _OpenStep(step, len(unknown), found)
@@ -352,6 +388,7 @@ def _fair_seconds(run_seconds: float, passes: int) -> float:
 def validate(
     target: Sequence[str] | os.PathLike[str],
     *,
+    func: Sequence[str] = (),
     timeout: float | None = None,
     inputs: int = 48,
     aliased: bool = False,
@@ -367,6 +404,7 @@ def validate(
     Args:
         target: the command line of a tool, which is run, and the file of whose ``-o`` is not
             written; or the path of a recording with the IR of functions.
+        func: globs of the functions to judge; none for all.
         timeout: seconds for a function before and after an action; by default 20, and less in a
             long run.
         inputs: run each function on so many inputs.
@@ -380,11 +418,14 @@ def validate(
 
     Raises:
         ActiondbgError: the tool makes no MLIR context, or the recording lacks the IR of functions.
+        UsageError: a glob is not valid, or matches no function of the run.
         LaunchError: the tool cannot be started.
         KeyboardInterrupt: Ctrl-C ended the tool. Later, it ends the validation, and what is known
             is returned.
     """
     progress, warn = progress or _ignore, warn or _ignore
+    for glob in func:
+        check_glob(glob, glob, 0)
     with scratch_directory("validate") as folder, Workers(jobs) as workers:
         workers.start()
         run = None
@@ -405,6 +446,7 @@ def validate(
             seconds=timeout or SECONDS,
             aliased=aliased,
             any_index=any_index,
+            func=tuple(func),
         )
         found = Validator(
             side,
@@ -434,6 +476,29 @@ def _check_failed(side: Side, warn: Callable[[str], None]) -> None:
     if not side.recording.count:
         raise ActiondbgError(f"The tool {side.ending}: no action is there to judge.")
     warn(f"The tool {side.ending}: its actions up to then are judged.")
+
+
+def _functions(recording: Recording) -> set[str]:
+    """Return the functions with a body in the IR around the outermost actions."""
+    found: set[str] = set()
+    actions = recording.table("actions", ["ordinal", "parent"]).to_pylist()
+    for ordinal in (row["ordinal"] for row in actions if not row["parent"]):
+        for snapshot in recording.snapshots(ordinal):
+            for text in (snapshot.before, snapshot.after):
+                found.update(_functions_in(text or ""))
+    return found
+
+
+def _functions_in(text: str) -> Iterator[str]:
+    """Yield the functions with a body in a text, also those of modules in modules."""
+    top = outermost(text)
+    left = [] if top is None else [top]
+    while left:
+        one = left.pop()
+        if one.is_module:
+            left += operations_in(text, one)
+        elif one.name.endswith(".func") and one.of(text).strip().count("\n") > 1:
+            yield one.symbol
 
 
 def _path_of(tool: str) -> str:

@@ -43,6 +43,9 @@ NOT_KNOWN = 4  # exit status
 class ValidationOptions(JudgementOptions):
     """How a run is validated: arguments of ``actiondbg.validate`` with the same names."""
 
+    func: tuple[str, ...] = option(
+        "GLOB", help="judge only functions whose name matches; repeatable: any of them"
+    )
     budget: float = option(
         "SECONDS",
         default=120.0,

@@ -89,11 +89,15 @@ def _summary(found: Validation) -> str:
         text = "No pass is judged yet."
     elif not found.passes:
         is_cut = found.cut is not None
-        text = "The recording has no pass that changed IR." if is_cut else "No pass changed IR."
+        what = "a chosen function" if found.left_out else "IR"
+        text = f"The recording has no pass that changed {what}."
+        text = text if is_cut else f"No pass changed {what}."
     if found.inside:
         text += f" {counted(len(found.inside), 'action')} in passes judged."
     if found.unjudged:
         text += f" {counted(found.unjudged, 'action')} not judged."
+    if found.left_out:
+        text += f" {counted(found.left_out, 'function')} left out by --func."
     return text
 
 
@@ -195,6 +199,7 @@ def validation_object(found: Validation) -> dict[str, Any]:
         "passes": [_step_object(each) for each in found.passes],
         "inside": [_step_object(each) for each in found.inside],
         "unjudged": found.unjudged,
+        "left_out": found.left_out,
         "interrupted": found.is_interrupted,
         "status": found.status,
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 from pathlib import Path
@@ -11,11 +10,10 @@ from typing import TYPE_CHECKING
 from actiondbg.commands import FAILED
 from actiondbg.commands.cli.line_parser import LineParser, NoColor, subcommand
 from actiondbg.commands.interpreter.options import fields_of, flag, option
-from actiondbg.commands.interpreter.values import positive, seconds
 from actiondbg.commands.render.diff import stdout_paint
 from actiondbg.commands.render.terminal.output import print_notice, print_result
 from actiondbg.commands.render.terminal.progress import ProgressLine
-from actiondbg.commands.shell.past import JudgementOptions
+from actiondbg.commands.shell.past import CORES, ValidationOptions
 from actiondbg.recording.errors import READING, need_packages
 from actiondbg.support.output_file import writing
 from actiondbg.support.scratch_directory import scratch_directory
@@ -24,12 +22,11 @@ from actiondbg.tool.command_line import copy_stdin, inspect_command_line
 if TYPE_CHECKING:
     from actiondbg.validation.run_validation import Stage, Validation
 
-_CORES = os.cpu_count() or 1
 _EPILOG = f"""\
 examples:
   actiondbg validate -- mlir-opt in.mlir --canonicalize
   actiondbg validate -o wrong -- mlir-opt in.mlir --convert-scf-to-cf
-  actiondbg validate --budget 600 -j {_CORES} run.adbrec
+  actiondbg validate --budget 600 -j {CORES} run.adbrec
 
 A recording must have the IR of functions: record --ir function.
 
@@ -38,23 +35,6 @@ usage; 3 the tool could not be started; 4 something is not known, and nothing di
 Ctrl-C. docs/validate.md explains the verdicts.
 """
 NOT_KNOWN = 4  # exit status
-
-
-class ValidationOptions(JudgementOptions):
-    """How a run is validated: arguments of ``actiondbg.validate`` with the same names."""
-
-    func: tuple[str, ...] = option(
-        "GLOB", help="judge only functions whose name matches; repeatable: any of them"
-    )
-    budget: float = option(
-        "SECONDS",
-        default=120.0,
-        help="time for the actions in passes that are not equivalent; 120",
-        parse=seconds,
-    )
-    jobs: int = option(
-        "-j", "N", default=_CORES, help=f"judge N functions at a time; {_CORES}", parse=positive
-    )
 
 
 class ValidateCommandLine(ValidationOptions):

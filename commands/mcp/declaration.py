@@ -10,8 +10,8 @@ from typing import Annotated, Any, TypeVar, Union, cast, get_type_hints
 import msgspec
 from msgspec import Meta
 
-from actiondbg.commands.interpreter.options import Options, arguments_type, fields_of
-from actiondbg.commands.interpreter.values import non_negative_number
+from actiondbg.commands.interpreter.options import Options, Parse, arguments_type, fields_of
+from actiondbg.commands.interpreter.values import non_negative_number, positive, seconds
 from actiondbg.errors import UsageError
 
 Positive = Annotated[int, Meta(ge=1)]
@@ -30,13 +30,27 @@ class InSession(Arguments, frozen=True, kw_only=True):
     ] = ""
 
 
+# Of the numbers that a parser of an option takes.
+_BOUNDS: dict[Parse | None, Meta] = {
+    non_negative_number: Meta(ge=0),
+    positive: Meta(ge=1),
+    seconds: Meta(gt=0),
+}
+
+
 def arguments_like(
-    name: str, options: type[Options], notes: Mapping[str, str], *, left_out: Collection[str] = ()
+    name: str,
+    options: type[Options],
+    notes: Mapping[str, str],
+    *,
+    left_out: Collection[str] = (),
+    base: type[Arguments] = Arguments,
 ) -> type[Arguments]:
     """Return a struct with the options of a command.
 
     Args:
         notes: by field, what its description says besides the help of the option.
+        base: has the other arguments.
     """
     hints = get_type_hints(options)
     fields: list[tuple[str, Any, Any]] = []
@@ -44,11 +58,15 @@ def arguments_like(
         if each.name not in left_out:
             text = each.help.replace("--", "") + notes.get(each.name, "")
             kind = hints[each.name]
-            if each.parse is non_negative_number:
-                kind = Union[Annotated[float, Meta(ge=0)], None]  # noqa: UP007 - not a type yet
+            if each.parse in _BOUNDS:
+                number = int if each.parse is positive else float
+                kind = Annotated[number, _BOUNDS[each.parse]]
+                kind = Union[kind, None] if each.default is None else kind  # noqa: UP007 - not a type yet
             described = Annotated[kind, Meta(description=text)]
             fields.append((each.name, described, each.default))
-    return cast("type[Arguments]", msgspec.defstruct(name, fields, bases=(Arguments,), frozen=True))
+    return cast(
+        "type[Arguments]", msgspec.defstruct(name, fields, bases=(base,), frozen=True, kw_only=True)
+    )
 
 
 _PLACE = re.compile(r" - at `\$\.?(.*)`$")

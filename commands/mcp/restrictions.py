@@ -17,7 +17,7 @@ from actiondbg.tool.identification import locate
 
 Permission = Literal[CommandPermission, "paths", "plugins"]
 MEANINGS: dict[Permission, str] = {
-    "execute": "the compiled program may run: the command validate, and oracles that run it",
+    "execute": "the compiled program may run: validate, command and tool, and oracles that run it",
     "native": "the commands native and why-not --native, which start gdb or lldb",
     "paths": "files outside the directory, in the arguments of tools too",
     "plugins": "options of tools that load a library, such as --load-pass-plugin",

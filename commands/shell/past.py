@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Iterator
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from actiondbg.session.runnable_session import End
 
 PAST = Topic("Past actions", contained=True)
+CORES = os.cpu_count() or 1
 _HISTORY_FILE = re.compile(r"(?:-[a-zA-Z]*o|--o[a-z-]*)(?:=(.+))?|-[a-zA-Z]*o(.+)")
 _OPERATION = re.compile(r"cursor|@\d+|%\S+")
 
@@ -313,6 +315,27 @@ class JudgementOptions(Options):
     )
     aliased: bool = flag(help="memref arguments of a type may overlap")
     any_index: bool = flag(help="arguments of type index may need more than 32 bits")
+
+
+class ValidationOptions(JudgementOptions):
+    """How a run is validated: arguments of ``actiondbg.validate`` with the same names."""
+
+    func: tuple[str, ...] = option(
+        "GLOB", help="judge only functions whose name matches; repeatable: any of them"
+    )
+    budget: float = option(
+        "SECONDS",
+        default=120.0,
+        help="time for the actions in passes that are not equivalent; 120",
+        parse=values.seconds,
+    )
+    jobs: int = option(
+        "-j",
+        "N",
+        default=CORES,
+        help=f"judge N functions at a time; {CORES}",
+        parse=values.positive,
+    )
 
 
 class ValidateOptions(JudgementOptions):

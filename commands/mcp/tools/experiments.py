@@ -1,4 +1,4 @@
-"""Tools that let the compiler do something otherwise: skips, edits, alternatives, bisection."""
+"""Tools that try something out: skips, edits, alternatives, bisection, validation."""
 
 from __future__ import annotations
 
@@ -18,11 +18,13 @@ from actiondbg.commands.mcp.tools.sessions import Command, Count, Stdin
 from actiondbg.commands.render.bisection import bisection_text, progress_words
 from actiondbg.commands.shell import bisection, controls, time_travel
 from actiondbg.commands.shell import whatif as alternatives
+from actiondbg.commands.shell.past import ValidationOptions
 from actiondbg.errors import UsageError
 from actiondbg.whatif.alternatives import FORMS
 
 if TYPE_CHECKING:
     from actiondbg.bisection.progress import Progress
+    from actiondbg.validation.run_validation import Stage
 
 
 class SkipArguments(InSession, frozen=True, kw_only=True):
@@ -217,3 +219,62 @@ def bisect(desk: Desk, given: BisectArguments) -> object:
         folder = os.path.relpath(result.reproducer)
         result = msgspec.structs.replace(result, reproducer=folder)
     return bisection_text(result)
+
+
+class RunToValidate(Arguments, frozen=True, kw_only=True):
+    command: Command
+    stdin: Stdin = None
+    output: Annotated[
+        str | None,
+        Meta(description="a new folder for the report and the counterexample as programs"),
+    ] = None
+
+
+if TYPE_CHECKING:
+    ValidateArguments = RunToValidate
+else:
+    ValidateArguments = arguments_like(
+        "ValidateArguments",
+        ValidationOptions,
+        dict.fromkeys(("timeout", "budget"), ", in seconds"),
+        left_out=("jobs",),
+        base=RunToValidate,
+    )
+
+
+@tool("validate")
+def validate(desk: Desk, given: ValidateArguments) -> object:
+    """Judge for each action of a run whether the program still does the same, by proof and by
+    running functions: finds a miscompile without an oracle, and shows an input that differs. Takes
+    seconds to minutes, and needs --allow execute. The result names an action #N.
+    """
+    from actiondbg.commands.render.validation import progress_words, validation_lines
+    from actiondbg.recording.errors import READING, need_packages
+    from actiondbg.validation.run_validation import validate, write_report
+
+    restrictions = desk.restrictions
+    restrictions.need("execute", "The tool validate, which may run the compiled program")
+    need_packages("The tool validate", (*READING, "ml_dtypes", "bitwuzla"), extra="validate")
+    output = None if given.output is None else Path(restrictions.path(given.output))
+    if output is not None and output.exists():  # it may have links to files outside
+        raise UsageError(f"{given.output!r} exists: name a new folder.")
+
+    def report(stage: Stage, done: int, total: int) -> None:
+        desk.report(progress_words(stage, done, total), done, total or None)
+
+    notes: list[str] = []
+    found = validate(
+        restrictions.check_command(given.command),
+        stdin=None if given.stdin is None else restrictions.path(given.stdin),
+        progress=report,
+        warn=notes.append,
+        **{
+            each.name: getattr(given, each.name)
+            for each in fields_of(ValidationOptions)
+            if each.name in given.__struct_fields__
+        },
+    )
+    if output is not None:
+        write_report(output, "\n".join(validation_lines(found, str, all=True)), found)
+        notes.append(f"Written: {given.output}.")
+    return ["\n".join(validation_lines(found, str)), *notes]

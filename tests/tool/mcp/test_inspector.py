@@ -52,7 +52,7 @@ def _called(printed: str) -> dict[str, Any]:
 def test_the_inspector_calls_tools(mlir_opt: str, work: Path) -> None:
     server = [COMMAND, "mcp", "--directory", str(work), mlir_opt]
     listed, complaints = _inspect(work, *server, "--method", "tools/list", "--strict")
-    assert len(json.loads(listed)["tools"]) == 19
+    assert len(json.loads(listed)["tools"]) == 20
     assert complaints == ""
     command = json.dumps([mlir_opt, "fold.mlir", "--canonicalize"])
     call = ("--method", "tools/call", "--tool-name")

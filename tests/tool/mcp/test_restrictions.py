@@ -279,6 +279,7 @@ def test_oracles_that_run_programs(mlir_opt: str, work: Path) -> None:
             ):
                 said = await talk.fail(tool, oracle=oracle, **more)
                 assert f"--allow {permission}" in said
+        assert "--allow execute" in await talk.fail("validate", command=command)
         for name in ("sh", "cat"):
             assert "may not be run" in await talk.fail("doctor", tools=[name])
             assert "may not be run" in await talk.fail("record", command=[name], output="x")
@@ -287,6 +288,21 @@ def test_oracles_that_run_programs(mlir_opt: str, work: Path) -> None:
 
     talk(converse, work, mlir_opt)
     assert not (work / "ran").exists()
+
+
+def test_validate_stays_inside(mlir_opt: str, work: Path) -> None:
+    async def converse(talk: Talk) -> None:
+        command = [mlir_opt, "fold.mlir", "--canonicalize"]
+        assert "may not be run" in await talk.fail("validate", command=["cat", "fold.mlir"])
+        for more in ({"output": "../out"}, {"stdin": "../secret"}):
+            assert "--allow paths" in await talk.fail("validate", command=command, **more)
+
+        (work / "old").mkdir()
+        said = await talk.fail("validate", command=command, output="old")
+        assert said == "'old' exists: name a new folder."
+
+    talk(converse, work, "--allow", "execute", mlir_opt)
+    assert not (work.parent / "out").exists()
 
 
 def test_resources_inside_only(mlir_opt: str, work: Path) -> None:

@@ -46,6 +46,7 @@ from actiondbg.validation.inputs import (
     View,
     aliased,
     choose_inputs,
+    edges_in,
     materialize,
     numbers_in,
     sizes_in,
@@ -298,6 +299,7 @@ class FunctionJudge:
         choice = Choice(
             self._numbers,
             sizes_in(self._functions, self._numbers),
+            edges_in(self._functions),
             exact_floats=not self._strictness.bits,
             index_bits=self._limits.index_bits,
             may_be_poison=self._limits.may_be_poison,

@@ -136,6 +136,7 @@ class Choice:
 
     numbers: tuple[int, ...] = ()  # integers in the program, near which something may happen
     sizes: tuple[int, ...] = ()  # of dynamic dimensions, beside small ones that are always good
+    edges: tuple[int, ...] = ()  # indices near which accesses leave static dimensions
     # Only floats that are small whole numbers, whose sums and products are exact in any order.
     exact_floats: bool = False
     # Indices are signed numbers of so many bits; a program with larger ones would need more memory
@@ -192,6 +193,27 @@ def sizes_in(functions: Iterable[Function], numbers: Iterable[int]) -> tuple[int
             lanes = {size or 0 for each in vectors if each.kind == "vector" for size in each.shape}
             found |= {size + 1 for size in lanes} | {2 * size + 1 for size in lanes}
     return tuple(sorted(size for size in found if max(_SIZES) < size <= _LARGEST_SIZE))
+
+
+def edges_in(functions: Iterable[Function]) -> tuple[int, ...]:
+    """Return indices near which accesses of functions leave static dimensions.
+
+    Those of vectors do so earlier, by their lanes.
+    """
+    types = (
+        value.type
+        for function in functions
+        for operation in walk(function.operation)
+        for value in (*operation.operands, *operation.results)
+    )
+    sizes, lanes = set[int](), {0}
+    for type in types:
+        if isinstance(type, ShapedType):
+            found = lanes if type.kind == "vector" else sizes
+            found.update(size for size in type.shape if size is not None)
+    edges = {size - lane for size in sizes if size > max(_SIZES) for lane in lanes}
+    near = {edge + step for edge in edges for step in (-1, 0, 1)}
+    return tuple(sorted(each for each in near if each >= 0)[:64])
 
 
 def choose_inputs(types: Sequence[Type], choice: Choice) -> Iterator[Input]:
@@ -297,6 +319,8 @@ class _Round:
         number = self._random.choice((-1, -2, 10, 100, largest, -largest - 1, 2**31, 2**32 + 1))
         if kind < 0.8 and self._choice.numbers:
             number = self._random.choice(self._choice.numbers)
+        if 0.65 < kind < 0.8 and self._choice.edges:
+            number = self._random.choice(self._choice.edges)
         return number if -largest - 1 <= number <= largest else self._size
 
     def _integer(self, type: IntegerType) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from actiondbg.validation.function_judgement import FunctionJudgement, JudgementLimits, Query
-from actiondbg.validation.inputs import Choice, View, choose_inputs, numbers_in, sizes_in
+from actiondbg.validation.inputs import Choice, View, choose_inputs, edges_in, numbers_in, sizes_in
 from actiondbg.validation.module_judge import ModuleJudge
 from actiondbg.validation.program_reader import ProgramReader
 
@@ -40,6 +40,29 @@ def test_a_size_beyond_a_number_of_the_program(name: str, most: int) -> None:
     found = _judgement(before, after)
     assert found.verdict == "unknown"  # without real runs, nothing confirms the difference
     assert f"interpreted to differ (memory of argument buffer 0[{most}]" in found.detail
+
+
+_READ = """
+func.func @f(%m: memref<{size}x{size}xi32>, %i: index, %j: index) -> vector<8xi32> {{
+  %padding = arith.constant {padding} : i32
+  %r = vector.transfer_read %m[%i, %j], %padding : memref<{size}x{size}xi32>, vector<8xi32>
+  return %r : vector<8xi32>
+}}
+"""
+
+
+@pytest.mark.parametrize("size", [120, 200])
+def test_the_end_of_a_static_dimension(size: int) -> None:
+    """Only lanes behind the end of a row have the padding."""
+    before, after = (_READ.format(size=size, padding=each) for each in (0, 7))
+    found = _judgement(before, after)
+    assert found.verdict != "equivalent"  # of large memory, nothing confirms the difference here
+    assert "0 before, 7 after" in found.detail
+
+
+def test_the_ends_of_static_dimensions() -> None:
+    functions = [ProgramReader().read(_READ.format(size=64, padding=0)).functions["f"]]
+    assert edges_in(functions) == (55, 56, 57, 63, 64, 65)
 
 
 def test_sizes_are_few_and_small() -> None:

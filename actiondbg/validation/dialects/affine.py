@@ -201,12 +201,10 @@ def _bounded(
     *,
     may_be_negative: bool = False,
 ) -> list[Scalar]:
-    """Return results that a program before an action has only if its outermost index is in bounds.
+    """Return results that a program has only if its outermost index is in bounds.
 
     The operation does not compute with the bound, but passes may rely on it.
     """
-    if not machine.domain.is_source:
-        return list(results)
     inside = [compared(machine, "slt", outermost, bound)]
     if not may_be_negative:
         inside.append(compared(machine, "sle", index(machine, 0), outermost))
@@ -240,7 +238,8 @@ def _linearize(machine: Machine, operation: Operation) -> Results:
     for value, size in zip(values[1:], basis, strict=True):
         result = applied(machine, "arith.muli", (result, size), INDEX, attributes=_NO_WRAP)
         result = applied(machine, "arith.addi", (result, value), INDEX, attributes=_NO_WRAP)
-    if bound is not None:
+    # After an action any index will do: canonicalization drops a zero with the bound of the next.
+    if bound is not None and machine.domain.is_source:
         (result,) = _bounded(machine, values[0], bound, [result], may_be_negative=True)
     if not operation.attributes.get("disjoint"):
         return [result]

@@ -86,6 +86,26 @@ def test_a_pass_may_rely_on_it(before: str, after: str, verdict: str) -> None:
     assert _verdict(before, after) == verdict
 
 
+def test_a_bound_may_not_become_smaller() -> None:
+    """The next pass may rely on it: two passes must not both be right, and the program wrong."""
+    wide, narrow = (_BOUND.format(basis=each) for each in ("3, 4", "2, 4"))
+    assert _verdict(narrow, wide) == "equivalent"
+    assert _verdict(wide, narrow) == "different"
+
+
+def test_the_bound_behind_a_zero_that_is_dropped() -> None:
+    """As upstream's canonicalization does."""
+    text = """
+func.func @f(%i: index, %j: index) -> index {{
+  %zero = arith.constant 0 : index
+  %r = affine.linearize_index [{indices}] by ({basis}) : index
+  return %r : index
+}}
+"""
+    before = text.format(indices="%zero, %i, %j", basis="2, 3, 5")
+    assert _verdict(before, text.format(indices="%i, %j", basis="3, 5")) == "equivalent"
+
+
 _SUM = """
 func.func @f(%m: memref<8xi32>, %s: memref<1xi32>) {{
   affine.{loop} {{

@@ -257,10 +257,10 @@ def test_another_bisection_is_not_resumed(mlir_opt: str, source: str) -> None:
         if "--canonicalize" in other:
             Path(source).write_text(Path(source).read_text() + "\n")
         done = run(*words, "--", *other)
-        assert done.returncode == 1 and "cannot be resumed" in done.stderr
+        assert done.returncode == 2 and "cannot be resumed" in done.stderr
         assert Path("here/state.json").read_text() == kept
     done = run("-o", "here", "--test", "sh judge.sh {}", "--", mlir_opt, source)
-    assert done.returncode == 1 and "use --resume" in done.stderr
+    assert done.returncode == 2 and "use --resume" in done.stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])

@@ -355,7 +355,7 @@ def test_a_recording_is_tracked_up_to_a_pass(mlir_opt: str) -> None:
         run = command_line.run(*words, to, check=True)
         assert f"of the IR after {to} #" in run.stdout and name in run.stdout.split("\n", 1)[1]
     run = command_line.run(*words, "nosuch")
-    assert run.returncode == 1 and "No pass 'nosuch' runs" in run.stderr
+    assert run.returncode == 2 and "No pass 'nosuch' runs" in run.stderr
 
 
 def test_a_pass_runs_on_each_part_of_a_split_input(mlir_opt: str) -> None:
@@ -723,7 +723,7 @@ def test_recordings_that_do_not_follow_one_another_are_refused(
 ) -> None:
     recorded_one_after_the_other(mlir_opt)
     found = command_line.run("track", *args, "--from", "*")
-    assert (found.returncode, found.stdout) == (1, "")
+    assert (found.returncode, found.stdout) == (2, "")
     assert re.fullmatch(f"actiondbg: {message}\n", found.stderr), found.stderr
 
 

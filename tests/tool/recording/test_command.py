@@ -55,7 +55,7 @@ def test_no_recording_is_lost(mlir_opt: str, folds: str) -> None:
     assert done.stderr.endswith("in mlir-opt-2.adbrec, replacing the previous recording.\n")
     assert open_recording("mlir-opt-2.adbrec").header.argv[-1] == "--cse"
     done = run("-o", folds, mlir_opt, folds)
-    assert done.returncode == 1 and "is not a recording and is not overwritten" in done.stderr
+    assert done.returncode == 2 and "is not a recording and is not overwritten" in done.stderr
     Path("empty.adbrec").touch()
     assert run("-o", "empty.adbrec", mlir_opt, folds).returncode == 0
 

@@ -24,6 +24,7 @@ from actiondbg.validation.domain import (
     Unsettled,
 )
 from actiondbg.validation.execution.harness import Test
+from actiondbg.validation.execution.lowerings import PLAIN, Lowering
 from actiondbg.validation.execution.real_runs import (
     Differs,
     NotRun,
@@ -549,7 +550,12 @@ class FunctionJudge:
             )
             doubt = confirmation.reason
             if confirmation.tests and confirmation.before and confirmation.after:
-                tests = self._tests(confirmation.tests, confirmation.before, confirmation.after)
+                tests = self._tests(
+                    confirmation.tests,
+                    confirmation.before,
+                    confirmation.after,
+                    confirmation.lowering or PLAIN,
+                )
             if confirmation.verdict == "confirmed":
                 confirmed = f"confirmed by real runs: {confirmation.reason}"
             # The solver shares the meaning of all but scalars: it is no second way against runs.
@@ -575,14 +581,18 @@ class FunctionJudge:
         return prove(pair.before, pair.after, pair.symbol, limits)
 
     def _tests(
-        self, tests: tuple[Test, Test], before: ExecutedCall, after: ExecutedCall
+        self,
+        tests: tuple[Test, Test],
+        before: ExecutedCall,
+        after: ExecutedCall,
+        lowering: Lowering,
     ) -> tuple[str, str]:
         """Return the counterexample as programs."""
         assert self._runner is not None
         texts: list[str] = []
         for name, test, got in zip(("before", "after"), tests, (None, after), strict=True):
             title = f"Calls @{self._pair.symbol} as it is {name} the action."
-            commands = self._runner.commands(test, f"counterexample-{name}.mlir")
+            commands = self._runner.commands(test, f"counterexample-{name}.mlir", lowering)
             texts.append(annotated(test, title, commands, before, got))
         return texts[0], texts[1]
 
@@ -714,7 +724,7 @@ class FunctionJudge:
         if isinstance(found, NotRun):
             return self._judgement("unknown", "none", f"{why}; real runs: {found.reason}")
         if isinstance(found, Differs):
-            tests = self._tests(found.tests, found.before, found.after)
+            tests = self._tests(found.tests, found.before, found.after, found.lowering)
             counterexample = Counterexample(found.input, found.where, "by real runs", tests)
             return self._judgement("different", "execution", found.where, counterexample)
         self._inputs, self._is_run = len(found.inputs), True

@@ -15,6 +15,7 @@ class Lowering:
     name: str  # as messages call it
     pipeline: str
     of_path: bool = False  # by PATH's ``mlir-opt``, not by the one beside the debugged tool
+    folds: bool = True  # False: run by actiondbg, which skips folds
 
 
 # What a program must have for a pass to be of use, where there is a pass that folds all else.
@@ -83,6 +84,10 @@ CONSTANTS = Lowering(
 
 OF_PATH = Lowering("the plain lowering of PATH's mlir-opt", PIPELINE, of_path=True)
 
+# What folds may do wrongly, a program must not have from its lowering.
+WITHOUT_FOLDS = replace(PLAIN, name="the plain lowering without folds", folds=False)
+OTHER_WITHOUT_FOLDS = replace(OTHER, name="a lowering by other passes without folds", folds=False)
+
 # Stops at an access out of bounds. The checks stand where each access is one of memref.
 CHECKED = Lowering(
     "the plain lowering with checks of memory",
@@ -90,4 +95,4 @@ CHECKED = Lowering(
 )
 
 # From the most to the least trusted.
-LOWERINGS = (PLAIN, OTHER, CONSTANTS, OF_PATH)
+LOWERINGS = (PLAIN, OTHER, CONSTANTS, OF_PATH, WITHOUT_FOLDS)

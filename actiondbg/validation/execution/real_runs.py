@@ -20,7 +20,9 @@ from actiondbg.validation.execution.lowerings import (
     CONSTANTS,
     LOWERINGS,
     OTHER,
+    OTHER_WITHOUT_FOLDS,
     PLAIN,
+    WITHOUT_FOLDS,
     Lowering,
 )
 from actiondbg.validation.execution.runner import ExecutedCall, NotLowered, PrintedPart, Runner
@@ -286,6 +288,12 @@ _SAFETY = 8  # times the deviation that rounding is expected to make
 # Beyond these, another order of operations may overflow.
 _MODEST = {"f16": 16.0, "bf16": 1e4, "f32": 1e4, "f64": 1e4}
 
+# By what a difference that a lowering shows is confirmed.
+_SECOND = {
+    PLAIN: (OTHER, WITHOUT_FOLDS),
+    WITHOUT_FOLDS: (OTHER_WITHOUT_FOLDS,),
+    CONSTANTS: (),
+}
 _MOST_CONSTANT = 4  # inputs that are tried by constant propagation, each alone
 # What may be poison, as far as the text tells: a real run gives some number for it.
 _POISON = re.compile(
@@ -324,6 +332,7 @@ class Differs:
     after: ExecutedCall
     where: str  # the first place that differs, with both values
     tests: tuple[Test, Test]  # the tests of this input, before and after
+    lowering: Lowering = PLAIN  # which shows it
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,6 +372,8 @@ def judge_by_running(
     try:
         comparison = _Comparison(runner, before, after, symbol, strictness)
         found = comparison.judge(list(inputs))
+        if isinstance(found, Same):
+            found = comparison.judge_without_folds(found.inputs) or found
         if not isinstance(found, Same) or not _lowers(suspect):
             return found
         different = comparison.judge_by_constants(found.inputs)
@@ -415,12 +426,25 @@ class _Comparison:
 
     def judge_by_constants(self, inputs: Sequence[Input]) -> Differs | NotRun | None:
         """Return a difference that constant propagation shows before any lowering."""
-        for input in inputs[:_MOST_CONSTANT]:
-            before = self._twice(self._before, [input], CONSTANTS)[0]
-            for after in self._twice(self._after, [input], CONSTANTS)[0]:
+        found = (self._judge_by([each], CONSTANTS) for each in inputs[:_MOST_CONSTANT])
+        return next(filter(None, found), None)
+
+    def judge_without_folds(self, inputs: Sequence[Input]) -> Differs | NotRun | None:
+        """Return a difference that folds of the lowering hide, or why it is not known."""
+        try:
+            return self._judge_by(inputs, WITHOUT_FOLDS)
+        except NotLowered as error:
+            return NotRun(f"its lowering may fold what the action does: {error}")
+
+    def _judge_by(self, inputs: Sequence[Input], lowering: Lowering) -> Differs | NotRun | None:
+        befores, afters = (
+            self._twice(text, list(inputs), lowering) for text in (self._before, self._after)
+        )
+        for input, before, two in zip(inputs, befores, afters, strict=True):
+            for after in two:
                 where = self._difference(before, after, self._scale(input))
                 if where and not before[0].failure:
-                    return self._found(input, before[0], after, where, CONSTANTS)
+                    return self._found(input, before[0], after, where, lowering)
         return None
 
     # --- runs ---
@@ -460,24 +484,28 @@ class _Comparison:
             doubt = doubt or "accesses of memory that cannot be checked"
         if doubt:
             return NotRun(f"{where}, but that may be undefined before: it has {doubt}")
-        if by is PLAIN and not self._is_seen(input, OTHER):
-            return NotRun(f"{where}, but not by {OTHER.name}")
+        unseen = next(filter(None, (self._unseen(input, each) for each in _SECOND[by])), "")
+        if unseen:
+            return NotRun(f"{where}, but {unseen}")
         tests = tuple(
             make_test(text, self._symbol, [input]) for text in (self._before, self._after)
         )
-        return Differs(input, before, after, where, (tests[0], tests[1]))
+        return Differs(input, before, after, where, (tests[0], tests[1]), by)
 
-    def _is_seen(self, input: Input, lowering: Lowering) -> bool:
-        """Whether a difference is seen by another lowering, too; yes if it does not apply."""
+    def _unseen(self, input: Input, lowering: Lowering) -> str:
+        """Return why another lowering does not confirm a difference; "" if it does.
+
+        Other passes may not apply; but what cannot be lowered without folds may owe all to them.
+        """
         try:
             before = self._twice(self._before, [input], lowering)[0]
             afters = self._twice(self._after, [input], lowering)[0]
-        except NotLowered:
-            return True
-        if before[0].failure:
-            return True
+        except NotLowered as error:
+            return str(error) if lowering is WITHOUT_FOLDS else ""
         scale = self._scale(input)
-        return any(self._difference(before, after, scale) for after in afters)
+        if before[0].failure or any(self._difference(before, each, scale) for each in afters):
+            return ""
+        return f"not by {lowering.name}"
 
     # --- comparison ---
 

@@ -11,7 +11,12 @@ from math import prod
 from pathlib import Path
 
 from actiondbg.bisection.command_runner import STDERR, CommandRunner, Completed, failure_text
-from actiondbg.bisection.execute_oracle import WITHOUT_AVX512, beside, runner_libraries
+from actiondbg.bisection.execute_oracle import (
+    WITHOUT_AVX512,
+    beside,
+    runner_libraries,
+    without_folds,
+)
 from actiondbg.bisection.oracles import shortened
 from actiondbg.errors import ActiondbgError, OracleError
 from actiondbg.ir.tokens import RESULTS
@@ -110,7 +115,8 @@ class Runner:
     def _lowering_command(self, test: Test, lowering: Lowering, source: str) -> list[str]:
         tool = str(self.find("mlir-opt", lowering))
         pipeline = lowering.pipeline.replace("ENTRY", test.entry)
-        return [tool, source, "--allow-unregistered-dialect", f"--pass-pipeline={pipeline}"]
+        words = [tool, source, "--allow-unregistered-dialect", f"--pass-pipeline={pipeline}"]
+        return words if lowering.folds else without_folds(words)
 
     def _execution_command(self, entry: str, lowering: Lowering, lowered: str) -> list[str]:
         runner = self.find("mlir-runner", lowering)
@@ -118,11 +124,15 @@ class Runner:
         shared = [f"--shared-libs={libraries}"] if libraries else []
         return [str(runner), lowered, "-e", entry, "--entry-point-result=void", *shared]
 
-    def commands(self, test: Test, file: str) -> str:
+    def commands(self, test: Test, file: str, lowering: Lowering = PLAIN) -> str:
         """Return the commands that run a test in a file, for a shell."""
-        lower = shlex.join(self._lowering_command(test, fitted(PLAIN, test.text), file))
+        lower = shlex.join(self._lowering_command(test, fitted(lowering, test.text), file))
+        if not lowering.folds:  # actiondbg prints, too
+            lowered = f"{file}.lowered"
+            execute = self._execution_command(test.entry, lowering, lowered)
+            return f"{lower} -o {shlex.quote(lowered)} && {shlex.join(execute)}"
         # The runner reads from its standard input.
-        return f"{lower} | {shlex.join(self._execution_command(test.entry, PLAIN, '-'))}"
+        return f"{lower} | {shlex.join(self._execution_command(test.entry, lowering, '-'))}"
 
     def execute(
         self,

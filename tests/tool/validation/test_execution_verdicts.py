@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import subprocess
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from actiondbg.validation.execution.real_runs import (
     confirm,
     judge_by_running,
 )
-from actiondbg.validation.execution.runner import Runner
+from actiondbg.validation.execution.runner import Runner, parse_printed
 from actiondbg.validation.function_judgement import JudgementLimits, Query
 from actiondbg.validation.inputs import Array, Input, View
 from actiondbg.validation.machine import Buffer, Elements, FunctionOutcome, RuntimeValue
@@ -253,6 +254,60 @@ def test_a_function_of_c_with_another_abi_is_not_judged(runner: Runner) -> None:
     called = subprocess.run(command, input=text, check=True, capture_output=True, text=True).stdout
     found = judge_by_running(runner, text, called, "main", [Input(())])
     assert found == NotRun("a function of C with complex<f32> is not called as C calls it")
+
+
+# Upstream folds log(exp(z)) to z, which is wrong where the imaginary part is beyond pi.
+LOG_OF_EXP = """
+  func.func private @power(%z: complex<f64>) -> complex<f64> {{
+    %0 = complex.exp %z : complex<f64>
+    return %0 : complex<f64>
+  }}
+  func.func @f(%x: f64) -> f64 {{
+    %z = complex.create %x, %x : complex<f64>
+    %0 = {power} %z : complex<f64>
+    %1 = complex.log %0 : complex<f64>
+    %2 = complex.im %1 : complex<f64>
+    return %2 : f64
+  }}"""
+
+
+def test_a_fold_that_the_lowering_has_too_differs(runner: Runner) -> None:
+    before = LOG_OF_EXP.format(power="complex.exp")
+    command = [runner.tool, "--canonicalize"]
+    folded = subprocess.run(command, input=before, check=True, capture_output=True, text=True)
+    inputs = [Input((1.0,)), Input((4.0,))]
+    found = judge_by_running(runner, before, folded.stdout, "f", inputs)
+    assert isinstance(found, Differs)
+    assert found.where == f"result 0: {cmath.log(cmath.exp(4 + 4j)).imag} before, 4.0 after"
+    file = runner.scratch / "before.mlir"
+    file.write_text(found.tests[0].text)
+    shell = runner.commands(found.tests[0], str(file), found.lowering)
+    printed = subprocess.run(shell, shell=True, check=True, capture_output=True, text=True).stdout
+    assert parse_printed(printed, found.tests[0].entry, 1, found.tests[0].parts[0]) == found.before
+
+
+def test_a_fold_of_the_lowering_alone_is_no_difference(runner: Runner) -> None:
+    called = LOG_OF_EXP.replace("{power} %z : complex<f64>", "{power}").format(
+        power="call @power(%z) : (complex<f64>) -> complex<f64>"
+    )
+    inlined = LOG_OF_EXP.format(power="complex.exp")
+    found = judge_by_running(runner, called, inlined, "f", [Input((4.0,))])
+    assert isinstance(found, NotRun)
+    assert found.reason.endswith("but not by the plain lowering without folds")
+
+
+def test_what_needs_folds_to_be_lowered_is_not_judged(runner: Runner) -> None:
+    """Upstream folds a reduction of nothing to its source."""
+    text = """
+      func.func @f(%a: vector<2x2xi32>, %b: vector<2x2xi32>) -> vector<2x2xi32> {
+        %0 = vector.multi_reduction <add>, %a, %b [] : vector<2x2xi32> to vector<2x2xi32>
+        return %0 : vector<2x2xi32>
+      }"""
+    source = text.replace("%0 =", "%c = arith.addi %a, %a : vector<2x2xi32>\n%0 =")
+    one = Array((2, 2), (1, 2, 3, 4))
+    found = judge_by_running(runner, source, text, "f", [Input((one, one))])
+    assert isinstance(found, NotRun)
+    assert found.reason.startswith("its lowering may fold what the action does")
 
 
 def test_the_order_matters_where_nothing_leaves_it_open(runner: Runner) -> None:

@@ -8,6 +8,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from random import Random
 from typing import Any, cast
 
 from actiondbg.validation.domain import (
@@ -572,16 +573,45 @@ FLOATS: dict[str, NumberFunction] = {
 # --- the domain ---
 
 
+_OTHER_BITS = (-3, -2, -1, 1, 2, 3)  # units in the last place
+
+
+def _is_exact(context: OperationOnNumbers, numbers: Sequence[float]) -> bool:
+    """Whether an operation does not round; its result is the last of some finite numbers."""
+    *operands, result = map(Fraction, numbers)
+    match context.name, operands:
+        case "addf", [left, right]:
+            return left + right == result
+        case "subf", [left, right]:
+            return left - right == result
+        case "mulf", [left, right]:
+            return left * right == result
+        case "divf", [left, right]:
+            return left == result * right
+        case "fma", [left, right, addend]:
+            return left * right + addend == result
+        case _:
+            return BY_NAME[context.full_name].is_exact
+
+
 class Concrete:
     """A domain of numbers: unsigned ints, floats, and ``POISON``.
 
     Args:
         is_source: whether the program is the one before an action.
         freezes_alike: whether each ``freeze`` of poison makes the same of it.
+        chance: of other last bits, for operations of floats that round; None for the right ones.
     """
 
-    def __init__(self, is_source: bool = True, *, freezes_alike: bool = False) -> None:
+    def __init__(
+        self,
+        is_source: bool = True,
+        *,
+        freezes_alike: bool = False,
+        chance: Random | None = None,
+    ) -> None:
         self.is_source = is_source
+        self._chance = chance
         self.frozen = 0  # how many values of poison the program has frozen
         self._freezes_alike = freezes_alike
 
@@ -624,8 +654,23 @@ class Concrete:
         if short in INTEGERS and all(isinstance(each, IntegerType) for each in types):
             return _tuple(INTEGERS[short](context, *operands))
         if short in FLOATS:
-            return float_results(context, operands, _tuple(FLOATS[short](context, *operands)))
+            found = float_results(context, operands, _tuple(FLOATS[short](context, *operands)))
+            return found if self._chance is None else self._varied(context, operands, found)
         raise NotInterpreted(name)
+
+    def _varied(
+        self, context: OperationOnNumbers, operands: Sequence[Scalar], found: tuple[Scalar, ...]
+    ) -> tuple[Scalar, ...]:
+        """Return other numbers nearby, if an operation rounds."""
+        assert self._chance is not None
+        type, value = context.results[0], found[0]
+        if not isinstance(type, FloatType) or not isinstance(value, float) or len(found) > 1:
+            return found
+        numbers = [float(each) for each in (*operands, value)]
+        if not value or not all(map(math.isfinite, numbers)) or _is_exact(context, numbers):
+            return found
+        ulps = self._chance.choice(_OTHER_BITS)
+        return (from_bits(max(bits_of(value, type) + ulps, 0), type),)
 
     def _frozen(self, name: str, value: Scalar, type: IntegerType | FloatType) -> Scalar:
         """Return another number for each poison of the program, and 0 for the interpreter."""

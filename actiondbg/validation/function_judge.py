@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, islice
 from math import prod
 from pathlib import Path
+from random import Random
 from typing import NamedTuple, TypeGuard
 
 from actiondbg.support.counts import counted
 from actiondbg.validation.agreement import NO_MEMORY, OTHER_TEXT, FunctionRun, disagreement
+from actiondbg.validation.changed_nests import changed_nests
 from actiondbg.validation.concrete import Concrete
 from actiondbg.validation.domain import (
     NotInterpreted,
@@ -39,7 +40,6 @@ from actiondbg.validation.function_judgement import (
     EvidenceKind,
     FunctionJudgement,
     JudgementLimits,
-    Nest,
 )
 from actiondbg.validation.inputs import (
     Choice,
@@ -59,14 +59,12 @@ from actiondbg.validation.program import (
     FunctionPair,
     Module,
     OpaqueAttribute,
-    Operation,
     Symbol,
     Value,
     called,
     is_mutable,
     is_same,
     references,
-    structure,
     walk,
 )
 from actiondbg.validation.proof.exploration import ProofLimits
@@ -95,6 +93,7 @@ _FREEING = frozenset(
 )
 _REAL_INPUTS = 6  # with which a function that is not interpreted is run
 _MOST_REAL_INPUTS = 24  # with the inputs that have numbers of the program
+_VARIED_RUNS = 4  # with other last bits
 _RACE_INPUTS = 2  # with which it is looked for races
 _ELIDED = "<__elided__>"
 
@@ -400,9 +399,27 @@ class FunctionJudge:
         if where.startswith(OTHER_TEXT):
             self._open = f"nothing differs but {where}"
             return True
+        if self._is_ill_conditioned(input, before):
+            self._open = f"the order of operations is open, and rounding decides ({where})"
+            return True
         if before.has_frozen:
             self._open = f"freeze leaves a value of poison open ({where})"
         return before.has_frozen
+
+    def _is_ill_conditioned(self, input: Input, before: FunctionRun) -> bool:
+        """Whether other last bits of what rounds, where they are open, make another result."""
+        if self._strictness.bits:
+            return False
+        for seed in range(_VARIED_RUNS):
+            try:
+                varied = self._run(
+                    self._pair.before, input, self._source_steps, chance=Random(seed)
+                )
+            except (OutOfBudget, UndefinedBehaviour, Unsettled):
+                return True
+            if disagreement(before, varied, self._strictness):
+                return True
+        return False
 
     def _undefined_after(self, error: UndefinedBehaviour) -> str:
         if self._pair.suspect in _HOISTING and error.operation.startswith(_HOISTED):
@@ -410,9 +427,16 @@ class FunctionJudge:
         return f"undefined behaviour after, none before: {error}"
 
     def _run(
-        self, module: Module, input: Input, steps: int, *, freezes_alike: bool = False
+        self,
+        module: Module,
+        input: Input,
+        steps: int,
+        *,
+        freezes_alike: bool = False,
+        chance: Random | None = None,
     ) -> FunctionRun:
-        domain = Concrete(module is self._pair.before, freezes_alike=freezes_alike)
+        is_source = module is self._pair.before
+        domain = Concrete(is_source, freezes_alike=freezes_alike, chance=chance)
         function = module.functions[self._pair.symbol]
         arguments, memory = materialize(input, function.inputs, domain.constant)
         outcome = run_function(
@@ -643,7 +667,7 @@ class FunctionJudge:
             seen = None
             found_reason = reason(error)
         else:
-            found_reason = "the interpreter sees none"
+            found_reason = self._open or "the interpreter sees none"
         if seen is not None:
             return self._different(seen)
         detail = f"the solver sees a difference ({found.where}), and {found_reason}"
@@ -771,27 +795,3 @@ def make_runner(limits: JudgementLimits, name: str) -> Runner | None:
     folder = Path(limits.scratch) / name
     folder.mkdir(parents=True, exist_ok=True)
     return Runner(Path(limits.tool), folder, seconds=max(limits.seconds / 2, 1.0))
-
-
-# --- changed nests ---
-
-
-def changed_nests(before: Function, after: Function) -> tuple[Nest, ...]:
-    """Return the outermost nests of a function that it does not have after an action."""
-    kept = Counter(structure(each) for each in _nests(after))
-    names = [each.name for each in walk(before.operation)]
-    places = {each: at for at, each in enumerate(walk(before.operation))}
-    changed: list[Nest] = []
-    for nest in _nests(before):
-        text = structure(nest)
-        if kept[text]:
-            kept[text] -= 1
-            continue
-        number = names[: places[nest]].count(nest.name)
-        changed.append(Nest(nest.name, number, names.count(nest.name)))
-    return tuple(changed)
-
-
-def _nests(function: Function) -> list[Operation]:
-    blocks = () if function.body is None else function.body.blocks
-    return [each for block in blocks for each in block.operations if each.regions]

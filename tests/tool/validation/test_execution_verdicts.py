@@ -455,6 +455,56 @@ def test_poison_that_runs_do_not_show_is_seen_in_a_piece(mlir_opt: str, tmp_path
     assert found.detail.endswith("poison after")
 
 
+# A product and a sum of constants; they may be contracted.
+APART = """
+func.func @f() -> f32 {{
+  %a = arith.constant {a} : f32
+  %b = arith.constant {b} : f32
+  %c = arith.constant {c} : f32
+  %p = arith.mulf %a, %b {flags} : f32
+  %r = arith.addf %p, %c {flags} : f32
+  return %r : f32
+}}
+"""
+CONTRACTED = """
+func.func @f() -> f32 {{
+  %a = arith.constant {a} : f32
+  %b = arith.constant {b} : f32
+  %c = arith.constant {c} : f32
+  %r = math.fma %a, %b, %c : f32
+  return %r : f32
+}}
+"""
+CANCELLED = {"a": "1.0000001", "b": "2.0e10", "c": "-2.0e10"}
+BENIGN = {"a": "1.1", "b": "2.1", "c": "3.1"}
+EXACT = {"a": "3.0", "b": "1024.0", "c": "-3072.0"}
+
+
+@pytest.mark.parametrize(
+    ("numbers", "change", "flags", "verdict"),
+    [
+        # The rounding of the product makes all of the difference, and fast math leaves it open.
+        (CANCELLED, {}, "fastmath<contract>", "unknown"),
+        (CANCELLED, {}, "fastmath<fast>", "unknown"),
+        (BENIGN, {}, "fastmath<contract>", "equivalent"),
+        (BENIGN, {"c": "3.2"}, "fastmath<contract>", "different"),
+        (EXACT, {"c": "-3071.0"}, "fastmath<contract>", "different"),
+    ],
+)
+def test_a_contraction_may_round_otherwise(
+    mlir_opt: str,
+    tmp_path: Path,
+    numbers: dict[str, str],
+    change: dict[str, str],
+    flags: str,
+    verdict: str,
+) -> None:
+    texts = APART.format(**numbers, flags=flags), CONTRACTED.format(**numbers | change)
+    judge = ModuleJudge(JudgementLimits(tool=mlir_opt, scratch=str(tmp_path)))
+    (found,) = judge.judge(Query(*texts))
+    assert found.verdict == verdict, found.detail
+
+
 def shifted(more: int) -> str:
     return f"""
       func.func @f(%x: i32, %amount: i32) -> i32 {{

@@ -281,6 +281,8 @@ class Bisection(Closeable):
             result = self._set(evaluator, pool, jobs, space)
         if search.is_contradicted or (first and result.confirmed != "good"):
             search.judge_again(space)
+        judged = evaluator.cached(evaluator.whole_run()) if task.oracle.explains else None
+        why = f" The whole run is bad: {judged.reason}." if judged else ""
         plain = self._judge_plain_runs(runner)
         if crash is not None and whole_run is not None:
             # A trial writes no stack trace.
@@ -291,6 +293,7 @@ class Bisection(Closeable):
         scheme = space.scheme
         return msgspec.structs.replace(
             result,
+            message=f"{result.message}{why}",
             plain_bad=plain.bad,
             plain_runs=plain.runs,
             plain_outputs=plain.outputs,

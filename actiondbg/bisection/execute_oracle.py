@@ -86,6 +86,8 @@ class Execute(Oracle):
         input: the input, if the tool's command line does not name it.
     """
 
+    explains = True
+
     lower: str = PIPELINE
     entry: str = "main"
     entry_result: EntryResult = "void"

@@ -144,6 +144,7 @@ class Oracle(ABC):
         milestone: a tool that ends with an error after this pass, without the event, is good; None
             if no tool that ends with an error is.
         needs_actiondbg: whether the oracle as shell commands needs actiondbg.
+        explains: the reasons of its verdicts say what is wrong in an output.
         symptom: what is wrong in a bad run, for the title of the report.
         remedy: what to do if its verdicts on one output differ, a sentence.
     """
@@ -152,6 +153,7 @@ class Oracle(ABC):
     is_event = False
     milestone: Milestone | None = None
     needs_actiondbg = False
+    explains = False
     symptom = "wrong output"
     remedy = (
         "Make it deterministic, for example by comparing with the expected output instead of a "

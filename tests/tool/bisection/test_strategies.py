@@ -205,10 +205,13 @@ def test_programs_are_compared(source: str) -> None:
     """Casting to i8 and back is no identity (llvm-project issue 90238 was of this kind)."""
     Path("run.mlir").write_text(RUN)
     argv = ["mlir-opt", "run.mlir", "--cse", "--canonicalize"]
+    why = "The whole run is bad: line 1: expected '44', printed '300'."
     result = actiondbg.bisect(argv, Execute())
     assert result.culprit is not None and result.culprit.name == "IndexCastOfIndexCast"
+    assert result.message.endswith(f"The run that skips only it is good. {why}")
     result = actiondbg.bisect([*argv, "-o", "x"], Execute(), mode="skip")
     assert result.culprit is not None and result.culprit.name == "IndexCastOfIndexCast"
+    assert result.message.endswith(why)
 
 
 def test_a_program_that_cannot_be_compared(source: str) -> None:

@@ -41,6 +41,10 @@ class NotInterpreted(ActiondbgError):
     """An operation, a type or an attribute of which the interpreter knows no meaning."""
 
 
+class UnknownEffect(NotInterpreted):
+    """An unknown operation or function may change memory; says so in a sentence."""
+
+
 class OpenRace(NotInterpreted):
     """Iterations race for memory, and no documentation says what that means: runs say nothing."""
 
@@ -51,6 +55,13 @@ class OpenOrder(Unsettled, NotInterpreted):
 
 class OutOfBudget(ActiondbgError):
     """The interpretation took more steps, memory or paths than it may."""
+
+
+def reason(error: Exception) -> str:
+    """Return why something is not known, in words."""
+    text = str(error).rstrip(".")
+    is_noun = isinstance(error, NotInterpreted) and not isinstance(error, UnknownEffect)
+    return f"{text} has no meaning here" if is_noun else text
 
 
 class Domain(Protocol):

@@ -23,6 +23,7 @@ from actiondbg.validation.domain import (
     Race,
     UndefinedBehaviour,
     Unsettled,
+    reason,
 )
 from actiondbg.validation.execution.harness import Test
 from actiondbg.validation.execution.lowerings import PLAIN, Lowering
@@ -439,9 +440,13 @@ class FunctionJudge:
         domain = Concrete(is_source, freezes_alike=freezes_alike, chance=chance)
         function = module.functions[self._pair.symbol]
         arguments, memory = materialize(input, function.inputs, domain.constant)
-        outcome = run_function(
-            module, self._pair.symbol, arguments, domain, steps=steps, shown=self._globals
-        )
+        try:
+            outcome = run_function(
+                module, self._pair.symbol, arguments, domain, steps=steps, shown=self._globals
+            )
+        except OpenRace as error:
+            when = "before" if is_source else "after"
+            raise OpenRace(f"{when} the action, {error}") from None
         if input.is_larger:
             self._steps_of_larger -= outcome.steps
         tensors = {
@@ -780,12 +785,6 @@ def _frees_others(function: Function) -> bool:
         if is_free or (operation.name in _FREEING and not own.issuperset(operation.operands)):
             return True
     return False
-
-
-def reason(error: Exception) -> str:
-    """Return why something is not known, in words."""
-    text = str(error).rstrip(".")
-    return f"{text} has no meaning here" if isinstance(error, NotInterpreted) else text
 
 
 def make_runner(limits: JudgementLimits, name: str) -> Runner | None:

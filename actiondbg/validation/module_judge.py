@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from actiondbg.errors import ActiondbgError
-from actiondbg.validation.function_judge import FunctionJudge, KnownPieces, make_runner, reason
+from actiondbg.validation.domain import reason
+from actiondbg.validation.function_judge import FunctionJudge, KnownPieces, make_runner
 from actiondbg.validation.function_judgement import (
     FunctionJudgement,
     JudgementLimits,

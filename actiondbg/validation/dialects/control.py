@@ -11,7 +11,13 @@ from actiondbg.validation.dialects.indices import mixed, numbers, slice_position
 from actiondbg.validation.dialects.memory import places, read
 from actiondbg.validation.dialects.races import iterations
 from actiondbg.validation.dialects.tensor import inserted_slice
-from actiondbg.validation.domain import NotInterpreted, OpenRace, Scalar, UndefinedBehaviour
+from actiondbg.validation.domain import (
+    NotInterpreted,
+    OpenRace,
+    Scalar,
+    UndefinedBehaviour,
+    UnknownEffect,
+)
 from actiondbg.validation.machine import (
     UNKNOWN,
     Aborted,
@@ -381,7 +387,8 @@ def _scalars(machine: Machine, name: str, operands: Sequence[RuntimeValue]) -> l
     found: list[Scalar] = []
     for operand in operands:
         if isinstance(operand, MemRef | Opaque):
-            raise NotInterpreted(f"{name} is given memory, or a value of a special type")
+            what = "memory" if isinstance(operand, MemRef) else "a value of a special type"
+            raise UnknownEffect(f"{name} is given {what}, so that its effect is not known")
         items = operand.items if isinstance(operand, Elements) else [operand]
         machine.charge(len(items))
         for item in items:  # a complex number is a pair

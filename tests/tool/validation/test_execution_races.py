@@ -63,7 +63,7 @@ def test_threads_that_insert_at_the_same_place(mlir_opt: str, tmp_path: Path) ->
     )
     assert one.verdict == "equivalent"
     assert several.verdict == "unknown"
-    assert several.detail == "threads of scf.forall insert slices that overlap"
+    assert several.detail == "after the action, threads of scf.forall insert slices that overlap"
 
 
 def test_a_race_is_seen_in_a_loop_that_is_too_long(mlir_opt: str, tmp_path: Path) -> None:
@@ -77,6 +77,6 @@ def test_a_race_is_seen_in_a_loop_that_is_too_long(mlir_opt: str, tmp_path: Path
         for to, size in (("c[0", "1"), ("a[%i", "512"))
     )
     assert racy.verdict == "unknown"
-    assert racy.detail == "iterations of affine.parallel race for memory"
+    assert racy.detail == "after the action, iterations of affine.parallel race for memory"
     assert right.verdict == "equivalent"
     assert "real runs" in right.detail

@@ -248,3 +248,21 @@ func.func @f() -> (memref<1xi32>, memref<1xi32>) {{
         (found,) = ModuleJudge(JudgementLimits(seconds=5)).judge(Query(before, after))
         assert found.verdict == "unknown"  # no real run shows it here
         assert "result 1 shares" in found.detail
+
+
+def test_a_function_outside_that_is_given_memory_may_change_it() -> None:
+    text = """
+func.func private @outside(memref<4xi32>)
+func.func @f(%m: memref<4xi32>, %n: memref<4xi32>) -> i32 {{
+  %c0 = arith.constant 0 : index
+  func.call @outside(%m) : (memref<4xi32>) -> ()
+  %r = memref.load {read}[%c0] : memref<4xi32>
+  return %r : i32
+}}
+"""
+    before, after = (text.format(read=each) for each in ("%m", "%n"))
+    (found,) = ModuleJudge(JudgementLimits()).judge(Query(before, after))
+    assert (found.verdict, found.detail) == (
+        "unknown",
+        "@outside is given memory, so that its effect is not known",
+    )

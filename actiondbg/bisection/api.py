@@ -352,6 +352,7 @@ class _Run:
             result,
             reproducer=os.path.abspath(self.folder),
             reproducer_verified=written.verified,
+            reproducer_needs_actiondbg=written.needs_actiondbg,
             notes=[*result.notes, *written.notes],
             oracle_runs=result.oracle_runs + written.judged,
             seconds=self.progress.seconds,

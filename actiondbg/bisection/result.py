@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from actiondbg import protocol
@@ -35,6 +37,21 @@ class Entry(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[r
         place = f" at {self.location}" if self.location else ""
         about = f" on {self.op}" if self.op and self.op != self.name else ""
         return f"#{self.ordinal} {self.tag} ({self.name or 'unnamed'}){about}{place}"
+
+
+def listed(entries: Sequence[Entry], most: int) -> list[str]:
+    """Return a line for each entry of a set, but for ``most`` at most, and what else is there.
+
+    A pass is told apart that is in a set because others of the set run in it.
+    """
+    lines: list[str] = []
+    for entry in entries[:most]:
+        inner = [one for one in entries if entry.ordinal < one.ordinal <= entry.last]
+        around = f", around #{inner[0].ordinal}" if inner else ""
+        lines.append(f"{entry.describe()}{around}")
+    if len(entries) > most:
+        lines.append(f"... and {len(entries) - most:,} more")
+    return lines
 
 
 class Culprit(msgspec.Struct, kw_only=True, frozen=True):
@@ -115,6 +132,8 @@ class Result(msgspec.Struct, kw_only=True, frozen=True):
         always: globs of names that were never candidates.
         reproducer: the folder of the report and the reproducer, or None.
         reproducer_verified: whether the reproducer showed good and bad; None if there is none.
+        reproducer_needs_actiondbg: whether its script needs actiondbg, to run the tool or to judge;
+            None if there is none.
         layout: 0 if the search was made with fixed addresses, else the number of the random
             address layout in which the whole run was bad.
         plain_bad: how many of ``plain_runs`` had a bad output.
@@ -145,6 +164,7 @@ class Result(msgspec.Struct, kw_only=True, frozen=True):
     always: list[str] = []
     reproducer: str | None = None
     reproducer_verified: bool | None = None
+    reproducer_needs_actiondbg: bool | None = None
     layout: int = 0
     plain_bad: int = 0
     plain_runs: int = 0
@@ -184,6 +204,7 @@ class Result(msgspec.Struct, kw_only=True, frozen=True):
             "minimal": self.is_minimal,
             "reproducer": self.reproducer,
             "reproducer_verified": self.reproducer_verified,
+            "reproducer_needs_actiondbg": self.reproducer_needs_actiondbg,
             "layout": self.layout,
             "plain_bad": self.plain_bad,
             "plain_runs": self.plain_runs,

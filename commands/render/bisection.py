@@ -104,10 +104,9 @@ def _culprit_lines(culprit: Culprit) -> list[str]:
 
 
 def _entries(entries: list[Entry]) -> list[str]:
-    lines = [f"  {entry.describe()}" for entry in entries[:_MOST_ENTRIES]]
-    if len(entries) > _MOST_ENTRIES:
-        lines.append(f"  ... and {len(entries) - _MOST_ENTRIES:,} more")
-    return lines
+    from actiondbg.bisection.result import listed
+
+    return [f"  {line}" for line in listed(entries, _MOST_ENTRIES)]
 
 
 def _reproducer_lines(result: Result) -> list[str]:
@@ -115,6 +114,8 @@ def _reproducer_lines(result: Result) -> list[str]:
         return []
     folder = shlex.quote(result.reproducer)
     status = "verified: shows good and bad"
+    if result.reproducer_needs_actiondbg:
+        status += ", and needs actiondbg"
     if not result.reproducer_verified:
         status = "not verified: see the report"
     return [f"Report: {folder}/report.md", f"Reproducer: {folder}/repro.sh ({status})"]

@@ -12,7 +12,7 @@ from actiondbg.bisection.folder import FolderFile
 from actiondbg.bisection.reproducer.reproducer import Reproducer
 from actiondbg.bisection.reproducer.run import StepResult
 from actiondbg.bisection.reproducer.strategies import command_text
-from actiondbg.bisection.result import Culprit, Entry, Result
+from actiondbg.bisection.result import Culprit, Entry, Result, listed
 from actiondbg.protocol.tags import CONVERSION_TAG, FOLD_TAG, PASS_TAG, PATTERN_TAG, STEP_TAG
 from actiondbg.support.counts import counted
 from actiondbg.support.interrupts import signal_name
@@ -199,10 +199,7 @@ def other_entries(report: Report) -> tuple[str, list[str]]:
         return "", []
     entries = result.applied if result.mode == "minimize" else result.skips
     what = "applied actions that is bad" if result.mode == "minimize" else "skips that is good"
-    lines = [entry.describe() for entry in entries[:_MOST]]
-    if len(entries) > _MOST:
-        lines.append(f"... and {len(entries) - _MOST} more")
-    return _sized(f"The smallest set of {what}", result), lines
+    return _sized(f"The smallest set of {what}", result), listed(entries, _MOST)
 
 
 def _sized(text: str, result: Result) -> str:

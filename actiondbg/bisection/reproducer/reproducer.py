@@ -273,6 +273,8 @@ class ReproducerWriter:
             self._check_session_script(*session())
         finally:
             self._reproducer_run.close()
+        if result.mode == "minimize" and not any(each.step.skips for each in chosen.results):
+            (self.folder / FolderFile.SKIPS).unlink(missing_ok=True)  # not known to be good
         head = [f"Culprit: {self.culprit.entry.describe()}.", chosen.sentence]
         if judge.lines is None:
             self._notes.append(

@@ -364,11 +364,13 @@ def _after(entry: Entry, result: Result) -> Sequence[str]:
 
 
 def skip_rules(result: Result) -> list[RuleEntry]:
-    """Return rules that skip what makes the output good, with the retries of the driver."""
+    """Return rules that skip what makes the output good, with the retries of the driver.
+
+    Of mode minimize, the culprit is skipped, and no trial has shown that this is good.
+    """
     if result.mode == "skip":
         return [_rule(entry) for entry in result.skips]
-    is_found = result.mode == "first" and result.culprit is not None
-    return [_rule(entry) for entry in _entries(result)] if is_found else []
+    return [] if result.culprit is None else [_rule(result.culprit.entry)]
 
 
 def _rule(entry: Entry) -> RuleEntry:

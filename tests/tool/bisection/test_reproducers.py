@@ -16,6 +16,7 @@ import pytest
 import actiondbg
 from actiondbg import errors
 from actiondbg.bisection import Crash, Diagnostic, FileCheck, Oracle, Result, Verify
+from actiondbg.commands.render.bisection import bisection_text
 from tests.fakes import command_line
 from tests.fakes import stock_tool as stock
 
@@ -286,6 +287,42 @@ def test_set_of_actions_is_reported(
     lines = Path("out/session.adb").read_text().splitlines()
     assert [line for line in lines if line.startswith("break ")] == breaks
     assert "session.adb was run" not in text  # it came to its end
+
+
+# A pass in a pass hoists: the IR before it cannot be judged, as the outer one has not ended there.
+HOISTED = """\
+func.func @fill(%n: index, %x: i32) -> tensor<8xi32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %t = tensor.empty() : tensor<8xi32>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %t) -> (tensor<8xi32>) {
+    %y = arith.muli %x, %x : i32
+    %s = tensor.insert %y into %a[%i] : tensor<8xi32>
+    scf.yield %s : tensor<8xi32>
+  }
+  return %r : tensor<8xi32>
+}
+"""
+HOISTS = """\
+grep -q tensor.insert "$1" && exit 125
+awk '/scf.for/ { inside = 1 } /arith.muli/ { exit !inside }' "$1"
+"""
+
+
+@pytest.mark.library
+@pytest.mark.parametrize("mode", ["first", "minimize"])
+def test_a_reproducer_that_needs_actiondbg_says_so(
+    mlir_opt: str, folds: str, mode: Literal["first", "minimize"]
+) -> None:
+    source = stock.write("hoisted.mlir", HOISTED)
+    Path("judge.sh").write_text(HOISTS)
+    argv = [mlir_opt, source, "--sparsification-and-bufferization"]
+    result = actiondbg.bisect(argv, "sh judge.sh {}", mode=mode, output="out")
+    assert result.culprit is not None and result.culprit.name == "loop-invariant-code-motion"
+    assert result.reproducer_verified and result.reproducer_needs_actiondbg
+    shown = bisection_text(result).splitlines()[-1]
+    assert shown.endswith("(verified: shows good and bad, and needs actiondbg)")
+    shows_both(Path("out"))
 
 
 @pytest.mark.library

@@ -19,7 +19,7 @@ from actiondbg.bisection.candidates import (
     read_record,
 )
 from actiondbg.bisection.folder import FolderFile
-from actiondbg.bisection.result import Culprit, Entry, Result
+from actiondbg.bisection.result import Culprit, Entry, Result, listed
 from actiondbg.bisection.verdict import Judgement
 from actiondbg.bisection.verdict_store import VerdictStore
 from actiondbg.errors import NoAnswer, UsageError
@@ -389,3 +389,14 @@ def test_the_keys_of_a_result_are_stable() -> None:
 def test_passes_alone_are_candidates_as_a_whole_at_once() -> None:
     assert make_filter(tag="pass-execution").only_passes
     assert not make_filter(tag="*").only_passes and not make_filter().only_passes
+
+
+def test_a_pass_around_others_of_a_set_is_told() -> None:
+    around = Entry(ordinal=1, tag="pass-execution", name="outer", last=9)
+    inner = Entry(ordinal=5, tag="fold", name="x.y", last=5)
+    behind = Entry(ordinal=12, tag="fold", name="x.z", last=12)
+    assert listed([around, inner, behind], 2) == [
+        "#1 pass-execution (outer), around #5",
+        "#5 fold (x.y)",
+        "... and 1 more",
+    ]

@@ -16,7 +16,7 @@ import msgspec
 from actiondbg.bisection.bisection import Bisection, MakePool
 from actiondbg.bisection.candidates import make_filter
 from actiondbg.bisection.cluster import make_dask_pool
-from actiondbg.bisection.folder import FolderFile
+from actiondbg.bisection.folder import FolderFile, input_name
 from actiondbg.bisection.oracles import Oracle, Predicate, make_oracle
 from actiondbg.bisection.progress import Progress, ProgressReporter, SearchLimit
 from actiondbg.bisection.reduction import reduce_input
@@ -291,6 +291,17 @@ def _with_note(result: Result, error: FileNotWritten) -> Result:
     return msgspec.structs.replace(result, notes=[*result.notes, str(error)])
 
 
+def _renamed(result: Result, source: Path | None) -> Result:
+    """Return a result that names a reduced input, which is removed, as its copy in the folder."""
+    if source is None:
+        return result
+    # Its locations are in many places, and in texts; a name may hold any bytes.
+    with contextlib.suppress(UnicodeEncodeError):
+        old, new = (msgspec.json.encode(str(name))[1:-1] for name in (source, input_name(source)))
+        return msgspec.json.decode(msgspec.json.encode(result).replace(old, new), type=Result)
+    return result
+
+
 @dataclass
 class _Run:
     """A bisection, the reduction of its input, and the folder that they end in."""
@@ -319,7 +330,8 @@ class _Run:
             verdicts.save()
             return _with_note(result, error)
         with Bisection(reduced, self.progress, self.make_pool) as bisection:
-            return self._write(bisection, bisection.find(VerdictStore(None, {})), verdicts)
+            found = bisection.find(VerdictStore(None, {}))
+            return self._write(bisection, _renamed(found, reduced.source()), verdicts)
 
     def _verdicts(self, resume: bool) -> VerdictStore:
         file = self.folder / FolderFile.STATE if self.folder else None

@@ -12,6 +12,7 @@ import pytest
 import actiondbg
 from actiondbg.bisection.reduction import Reduced, read_operations, reduce_input
 from tests.conftest import LIBRARY
+from tests.elements import some
 from tests.fakes import stock_tool as stock
 
 BUILDS = LIBRARY
@@ -174,6 +175,11 @@ def test_bisection_of_the_reduced_input_finds_the_same_culprit(mlir_opt: str, fo
     result = actiondbg.bisect([mlir_opt, source, "--sccp"], test, output="out", reduce=True)
     assert result.verdict == "found", result.message
     assert result.reproducer_verified is True
+    # What names the removed file would name nothing.
+    assert result.culprit is not None and result.culprit.location is not None
+    assert result.culprit.location.startswith("input.mlir:")
+    for file in some(Path("out").iterdir()):
+        assert "reduced.mlir" not in file.read_text(), file
     small = read_operations(Path("out/input.mlir").read_bytes())
     large = read_operations(stock.MIXED.encode())
     assert small is not None and large is not None

@@ -26,6 +26,8 @@ class Decisive:
     # How much of what the culprit changed the other run lacks: "all", "some" or "none"; None if no
     # culprit was found.
     share: Literal["all", "some", "none"] | None = None
+    # Those of the bisections of A and B, if both are bad.
+    both: tuple[Result, Result] | None = None
 
     @property
     def message(self) -> str:
@@ -33,7 +35,8 @@ class Decisive:
         if self.bad == "":
             return "The oracle accepts both runs: no difference matters to it."
         if self.bad == "AB":
-            return "The oracle rejects both runs: no difference decides."
+            why = " ".join(map(_why, "AB", self.both or ()))
+            return f"The oracle rejects both runs: no difference decides. {why}"
         assert self.result is not None
         if self.bad is None:
             return self.result.message
@@ -51,7 +54,15 @@ class Decisive:
     def as_json(self) -> dict[str, object]:
         """Return the answer with stable keys."""
         result = None if self.result is None else self.result.as_json()
-        return {"bad": self.bad, "share": self.share, "message": self.message, "result": result}
+        both = None if self.both is None else [each.as_json() for each in self.both]
+        found = {"bad": self.bad, "share": self.share, "message": self.message}
+        return {**found, "result": result, "both": both}
+
+
+def _why(name: str, result: Result) -> str:
+    if result.culprit is None:
+        return f"Of {name}: {result.message}"
+    return f"{name} is bad because of {result.culprit.entry.describe()}."
 
 
 def find_decisive(
@@ -77,13 +88,13 @@ def find_decisive(
         cwd = side.recording.header.cwd
         return bisect(side.argv, oracle, cwd=cwd, stdin=stdin, progress=progress)
 
-    results = [search(compared.a), search(compared.b)]
+    results = search(compared.a), search(compared.b)
     for result in results:
         if result.verdict == "flaky":
             return Decisive(None, result)
     are_bad = [result.verdict != "not-bad" for result in results]
     if are_bad[0] == are_bad[1]:
-        return Decisive("AB" if are_bad[0] else "")
+        return Decisive("AB", both=results) if are_bad[0] else Decisive("")
     at = are_bad.index(True)
     bad = "B" if at else "A"
     return Decisive(bad, results[at], _share(compared, at, results[at]))

@@ -326,6 +326,9 @@ def test_recordings_without_ir(mlir_opt: str) -> None:
     assert "by the same actions. The IR at the end is not recorded" in done.stdout
 
 
+TEST = "! grep -q 'constant 4' {}"
+
+
 def test_an_oracle_names_the_difference_that_matters(mlir_opt: str) -> None:
     done = compare(
         "--test",
@@ -344,6 +347,20 @@ def test_an_oracle_that_accepts_both(mlir_opt: str) -> None:
     command = shlex.join([mlir_opt, "in.mlir", "--canonicalize"])
     done = compare("--test", "true {}", command, command)
     assert done.stdout.endswith("The oracle accepts both runs: no difference matters to it.\n")
+
+
+def test_an_oracle_that_rejects_both_names_both_culprits(mlir_opt: str) -> None:
+    commands = [
+        shlex.join([mlir_opt, "in.mlir", *passes])
+        for passes in (["--canonicalize"], ["--cse", "--canonicalize"])
+    ]
+    done = compare("--test", TEST, *commands)
+    last = done.stdout.splitlines()[-1]
+    assert last.startswith("The oracle rejects both runs: no difference decides. A is bad because")
+    for name, command in zip("AB", commands, strict=True):
+        result = bisect(shlex.split(command), TEST)
+        assert result.culprit is not None
+        assert f"{name} is bad because of {result.culprit.entry.describe()}." in last
 
 
 def test_the_answer_of_an_oracle_as_json(mlir_opt: str) -> None:

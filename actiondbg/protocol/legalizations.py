@@ -182,7 +182,8 @@ class CastUnresolved(_Event, tag="unresolved"):
 class CastLeft(msgspec.Struct, frozen=True, kw_only=True):
     """An ``unrealized_conversion_cast`` that a conversion left; ``made`` if it made it.
 
-    See ``CastUnresolved`` for the neighbours.
+    ``gone`` if it is erased at the stop, of which ``CastsGone`` tells. See ``CastUnresolved`` for
+    the neighbours.
     """
 
     id: int | None
@@ -193,6 +194,7 @@ class CastLeft(msgspec.Struct, frozen=True, kw_only=True):
     argument: bool
     users: list[Neighbour]
     block: BlockArgument | None = None
+    gone: bool = False
 
 
 class OperationsLeft(_Event, tag="left"):
@@ -203,6 +205,12 @@ class OperationsLeft(_Event, tag="left"):
     count: int
     id: int | None
     casts: list[CastLeft] = msgspec.field(default_factory=list[CastLeft])
+
+
+class CastsGone(_Event, tag="gone"):
+    """The ids of casts of the file that are erased at its end."""
+
+    ids: list[int]
 
 
 class OperationsNeeding(_Event, tag="needing"):
@@ -237,6 +245,7 @@ LegalizationEvent = (
     | TypeFailed
     | ErrorReported
     | CastUnresolved
+    | CastsGone
     | OperationsLeft
     | OperationsNeeding
     | OperationsUntold

@@ -31,8 +31,16 @@ std::error_code Legalizations::open(const std::string &path,
   wanted = std::move(operations);
   written = 0;
   writtenOfName.clear();
+  casts.clear();
   typeReasons.ask(reasons);
   return {};
+}
+
+static std::string lineOf(Object event) {
+  std::string line;
+  raw_string_ostream os(line);
+  os << Json(std::move(event)) << '\n';
+  return line;
 }
 
 bool Legalizations::close() {
@@ -41,19 +49,19 @@ bool Legalizations::close() {
     write(conversion, linesOf(conversion.events));
   conversions.clear();
   typeReasons.ask(false);
+  Array gone;
+  for (const OperationHandle &cast : casts)
+    if (!cast.get())
+      gone.push_back(int64_t(cast.knownId()));
+  casts.clear();
+  if (!gone.empty())
+    *file << lineOf(Object{{"event", "gone"}, {"ids", std::move(gone)}});
   return file.close();
 }
 
 static const Frame *passNow() {
   const Frame *around = Engine::get().innermost;
   return around ? around->passAround() : nullptr;
-}
-
-static std::string lineOf(Object event) {
-  std::string line;
-  raw_string_ostream os(line);
-  os << Json(std::move(event)) << '\n';
-  return line;
 }
 
 static bool isCast(Operation *op) {
@@ -259,6 +267,7 @@ void Legalizations::writeLeft(Conversion &conversion) {
                   {"target", textsOf(op->getResultTypes())}};
       addNeighbours(cast, conversion, op);
       one.casts.push_back(std::move(cast));
+      casts.push_back(OperationHandle(op));
     });
   }
   for (auto &[name, one] : left)

@@ -192,6 +192,8 @@ private:
   WantedOperations wanted;
   int64_t written = 0;
   TextMap<int64_t> writtenOfName;
+  /// Those of which the file tells.
+  std::vector<OperationHandle> casts;
   std::vector<Conversion> conversions;
 };
 

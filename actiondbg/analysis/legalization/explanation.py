@@ -12,6 +12,7 @@ from actiondbg.analysis.legalization.tree import Conversion, Legalization, Tried
 from actiondbg.protocol import Culprit, Unit
 from actiondbg.protocol.legalizations import (
     BlockArgument,
+    CastLeft,
     CastUnresolved,
     Neighbour,
     OperationsLeft,
@@ -40,6 +41,7 @@ _MATERIALIZATION = re.compile(
 )
 _LEGALIZE = re.compile(r"failed to legalize operation '(?P<op>[^']*)'")
 
+CAST = "builtin.unrealized_conversion_cast"
 _MOST_REASONS = 3  # in one clause
 
 # Such as "[mlir-spirv-conversion] SPIRVConversion.cpp:172 ".
@@ -339,6 +341,14 @@ class OtherFailure(msgspec.Struct, frozen=True, kw_only=True):
     unit: Unit | None = None  # the operation that the error of a pass is about, if that is known
 
 
+class BesideCasts(msgspec.Struct, frozen=True, kw_only=True):
+    """Operations of one name next to casts, that were not converted."""
+
+    first: Neighbour  # the first of the operations
+    count: int  # the number of operations
+    why: Explanation  # why conversions left the first
+
+
 class Explanation(msgspec.Struct, kw_only=True):
     """What the dialect conversions of a run tried in vain, up to now."""
 
@@ -354,6 +364,8 @@ class Explanation(msgspec.Struct, kw_only=True):
     # Of a conversion that failed at an operation for which it has no pattern: why earlier
     # conversions left the operation that needs it; None if they left none.
     needed_by: Explanation | None = None
+    # Of casts that are left at the stop: the operations next to them that were not converted.
+    beside: list[BesideCasts] = msgspec.field(default_factory=lambda: list[BesideCasts]())
     status: int = 0  # the exit status of a tool that failed for another reason; 0 of all others
     # Whether the answer is from a recording, which does not hold failures of the verifier.
     is_recorded: bool = False
@@ -437,10 +449,51 @@ class Explanation(msgspec.Struct, kw_only=True):
             (conversion, left)
             for conversion in self.conversions
             for left in conversion.left
+            if self.target in (f"@{left.id}", None) or ":" in (self.target or "")
             if left.name not in conversion.untold
             and not any(each.op == left.name for each in conversion.legalizations)
         ]
         return sorted(found, key=lambda each: -each[0].ordinal if each[1].casts else 0)
+
+    def casts_left(self) -> list[tuple[Conversion, CastLeft]]:
+        """Return the casts that are left at the stop, each with the last conversion that left
+        it.
+        """
+        newest: dict[int | None, tuple[Conversion, CastLeft]] = {}
+        for conversion, left in self.never_tried():
+            for cast in left.casts:
+                if not cast.gone:
+                    newest.setdefault(cast.id, (conversion, cast))
+        return list(newest.values())
+
+    def left_now(self) -> list[tuple[Conversion, OperationsLeft]]:
+        """Return ``never_tried`` without casts that are gone at the stop, and with each cast once;
+        all of them if none is left.
+        """
+        kept = {(conversion.ordinal, cast.id) for conversion, cast in self.casts_left()}
+        found: list[tuple[Conversion, OperationsLeft]] = []
+        for conversion, left in self.never_tried():
+            casts = [cast for cast in left.casts if (conversion.ordinal, cast.id) in kept]
+            if kept and casts:
+                count = left.count - len(left.casts) + len(casts)  # not all are told
+                now = msgspec.structs.replace(left, casts=casts, count=count, id=casts[0].id)
+                found.append((conversion, now))
+            elif not kept or not left.casts:
+                found.append((conversion, left))
+        return found
+
+    def beside_casts(self) -> list[Neighbour]:
+        """Return the operations next to casts that are left at the stop, each once, that were not
+        converted when the cast was made, and are still next to it.
+        """
+        found: dict[int | None, Neighbour] = {}
+        made = {cast.id: cast for _, left in self.never_tried() for cast in left.casts if cast.made}
+        for _, cast in self.casts_left():
+            now = {each.id for each in _next_to(cast)}
+            for each in _next_to(made[cast.id]) if cast.id in made else []:
+                if not each.converted and each.id in now and each.name != CAST:
+                    found.setdefault(each.id, each)
+        return list(found.values())
 
     def untold(self) -> dict[str, int]:
         """Return the number of operations that conversions left and that ``groups`` lacks, by name:
@@ -456,6 +509,11 @@ class Explanation(msgspec.Struct, kw_only=True):
         for counts in of_pass.values():
             found |= counts
         return dict(found)
+
+
+def _next_to(cast: CastLeft) -> list[Neighbour]:
+    definers = [] if cast.definer is None else [cast.definer]
+    return [*(definers if cast.block is None else cast.block.passed_by), *cast.users]
 
 
 def _order(group: LeftGroup) -> int:

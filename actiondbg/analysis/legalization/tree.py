@@ -9,6 +9,7 @@ import msgspec
 
 from actiondbg.analysis.attempts import Attempt
 from actiondbg.protocol.legalizations import (
+    CastsGone,
     CastUnresolved,
     ConversionBegan,
     ConversionEnded,
@@ -112,7 +113,9 @@ def read_conversions(
     """Read the events that the agent wrote; ``named`` puts names in the place of keys of values."""
     tree = _Tree(named)
     for event in events:
-        if not isinstance(event, ValuesNamed):
+        if isinstance(event, CastsGone):
+            tree.mark_gone(set(event.ids))
+        elif not isinstance(event, ValuesNamed):
             tree.add(event)
     return tree.conversions
 
@@ -190,6 +193,14 @@ class _Tree:
                 self._add_inside(event)
         else:
             self._add_to_conversion(event)
+
+    def mark_gone(self, ids: set[int]) -> None:
+        for conversion in self.conversions:
+            for left in conversion.left:
+                left.casts = [
+                    msgspec.structs.replace(cast, gone=True) if cast.id in ids else cast
+                    for cast in left.casts
+                ]
 
     def _begin_conversion(self, event: ConversionBegan) -> None:
         made = Conversion(

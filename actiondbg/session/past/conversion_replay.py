@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from actiondbg import protocol
-from actiondbg.analysis.legalization.explanation import Explanation, OtherFailure
+from actiondbg.analysis.legalization.explanation import BesideCasts, Explanation, OtherFailure
 from actiondbg.analysis.legalization.tree import (
     Conversion,
     add_reasons,
@@ -21,7 +21,7 @@ from actiondbg.analysis.legalization.tree import (
 from actiondbg.breakpoints.breakpoint import catches_on_wire
 from actiondbg.errors import NoAnswer, ToolGone
 from actiondbg.ir.value_names import ValueNames, read_names
-from actiondbg.protocol.legalizations import LegalizationEvent, ValuesNamed
+from actiondbg.protocol.legalizations import LegalizationEvent, Neighbour, ValuesNamed
 from actiondbg.session.inspection.agent_access import NamedAccess
 from actiondbg.session.past.replay import Replay, replay_to
 
@@ -57,7 +57,20 @@ class ConversionReplay:
             if found.other is not None and found.other.kind == "verifier":
                 found.conversions += self._left_by(found.other.culprit)
             found.needed_by = self._needed_by(found)
+        else:
+            found.beside = self._beside(found.beside_casts())
         return found
+
+    def _beside(self, operations: list[Neighbour]) -> list[BesideCasts]:
+        """Return why conversions left operations: the first one of each name."""
+        of_name: dict[str, list[Neighbour]] = {}
+        for each in operations:
+            of_name.setdefault(each.name, []).append(each)
+        why = self._why_left([each[0] for each in of_name.values()])
+        return [
+            BesideCasts(first=each[0], count=len(each), why=one)
+            for each, one in zip(of_name.values(), why, strict=True)
+        ]
 
     def _needed_by(self, found: Explanation) -> Explanation | None:
         """Return why earlier conversions left the operation that needs the one at which a
@@ -66,15 +79,31 @@ class ConversionReplay:
         That is the nearest for which they had patterns, or else the last of those that need it.
         """
         failed, cause = found.failed, found.cause
-        if failed is None or cause is None or cause.kind != "no pattern" or not failed.needing:
+        if failed is None or cause is None or cause.kind != "no pattern":
             return None
-        needing = [each.id for each in failed.needing if each.id is not None]
-        message = protocol.OpenLegalizations(path="", ids=needing, glob="", most=_MOST)
-        earlier = [each for each in self._reasoned(message) if each.ordinal < failed.ordinal]
-        left = [Explanation(target=f"@{id}", conversions=earlier) for id in needing]
-        left = [each for each in left if each.groups()]
+        why = self._why_left(failed.needing, before=failed.ordinal)
+        left = [each for each in why if each.groups()]
         had_patterns = (one for one in left if one.groups()[0].cause.kind != "no pattern")
         return next(had_patterns, left[-1] if left else None)
+
+    def _why_left(
+        self, operations: list[Neighbour], before: int | None = None
+    ) -> list[Explanation]:
+        """Return why conversions, perhaps those before an action, left operations."""
+        ids = [each.id for each in operations if each.id is not None]
+        message = protocol.OpenLegalizations(path="", ids=ids, glob="", most=_MOST)
+        conversions = [
+            each
+            for each in (self._reasoned(message) if ids else [])
+            if before is None or each.ordinal < before
+        ]
+        found = [Explanation(target=f"@{each.id}", conversions=conversions) for each in operations]
+        for each, one in zip(operations, found, strict=True):
+            names = {group.first.op for group in one.groups()}
+            # Another replay may number what follows casts differently.
+            if names | {left.name for _, left in one.never_tried()} != {each.name}:
+                one.conversions = []
+        return found
 
     def _reasoned(self, message: protocol.OpenLegalizations) -> list[Conversion]:
         conversions = self._replayed(message)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from actiondbg.analysis.legalization.explanation import Cause, cause_of, short_name
 from actiondbg.commands.render.legalization.explanation_text import (
+    beside_words,
     conversion_words,
     failed_type,
     headline,
@@ -77,8 +78,11 @@ def _groups(found: Explanation) -> Html:
 
 
 def _left(found: Explanation) -> Html:
-    parts = [_groups(found)]
-    for conversion, left in found.never_tried():
+    parts: list[Html] = []
+    for beside in found.beside:
+        parts += [element("p", beside_words(beside)), _groups(beside.why)]
+    parts.append(_groups(found))
+    for conversion, left in found.left_now():
         words = f"{left.count:,} x {left.name}: {conversion_words(conversion)}"
         parts.append(element("h2", words))
         parts.append(element("p", untried_words(conversion, left)))

@@ -26,7 +26,7 @@ from actiondbg.support.counts import counted, shortened
 from actiondbg.support.interrupts import signal_name
 
 if TYPE_CHECKING:
-    from actiondbg.analysis.legalization.explanation import LeftGroup, OtherFailure
+    from actiondbg.analysis.legalization.explanation import BesideCasts, LeftGroup, OtherFailure
     from actiondbg.analysis.legalization.tree import Conversion, Legalization, TriedPattern
     from actiondbg.protocol.legalizations import CastLeft, Neighbour, OperationsLeft, TypeFailed
 
@@ -261,7 +261,7 @@ class _Text:
 
     def left(self, found: Explanation) -> list[str]:
         groups, untried = found.groups(), found.never_tried()
-        lines: list[str] = []
+        lines = list(self._beside(found))
         if not groups and not untried:
             untold = f"up to now left {found.target}"
             if found.is_recorded:  # which does not hold operations without an attempt
@@ -270,10 +270,19 @@ class _Text:
             if found.failed is not None:
                 lines.append("One failed: 'explain' without an operation says why.")
             return lines
-        lines += self._groups(found)
-        for (conversion, left), later in _merged(untried, _key_of_untried):
-            lines += self._untried(conversion, left, [each for each, _ in later])
+        lines += self._all_left(found)
         return [*lines, *untold_words(found), *self._hints(found)]
+
+    def _beside(self, found: Explanation) -> Iterator[str]:
+        for beside in found.beside:
+            yield emphasize(self._context, beside_words(beside), BOLD)
+            yield from (f"  {line}" for line in self._all_left(beside.why))
+
+    def _all_left(self, found: Explanation) -> Iterator[str]:
+        yield from self._groups(found)
+        untried = found.never_tried() if self._all else found.left_now()
+        for (conversion, left), later in _merged(untried, _key_of_untried):
+            yield from self._untried(conversion, left, [each for each, _ in later])
 
     def _groups(self, found: Explanation) -> Iterator[str]:
         for group, later in _merged(found.groups(), _key_of_group):
@@ -411,6 +420,16 @@ def untried_words(conversion: Conversion, left: OperationsLeft) -> str:
     return f"{why}, so that no pattern was tried"
 
 
+def beside_words(beside: BesideCasts) -> str:
+    """Return which operations next to casts were not converted."""
+    first = beside.first
+    what = f"{operation(first.id, first.name)}{place_words(first.location)} was"
+    if beside.count > 1:
+        place = place_words(first.location)
+        what = f"{beside.count:,} x {first.name}, first @{first.id}{place}, were"
+    return f"Casts are left as {what} not converted:"
+
+
 def untold_words(found: Explanation) -> Iterator[str]:
     """Yield which operations are missing, if too many were left."""
     if untold := found.untold():
@@ -491,12 +510,21 @@ def explanation_json(shown: ExplanationShown) -> object:
         "target": found.target,
         "sentence": headline(found) if found.target is None else None,
         "cause": None if cause is None else {"kind": cause.kind, "text": cause.text},
-        "neededBy": None if found.needed_by is None else _left_json(found.needed_by),
+        "needed_by": None if found.needed_by is None else _left_json(found.needed_by),
         "other": msgspec.to_builtins(found.other),
         "conversions": msgspec.to_builtins(found.conversions),
     }
     if found.target is not None:
         result["left"] = _left_json(found)
+        result["beside"] = [
+            {
+                "op": each.first.name,
+                "first": each.first.id,
+                "count": each.count,
+                "left": _left_json(each.why),
+            }
+            for each in found.beside
+        ]
     return result
 
 

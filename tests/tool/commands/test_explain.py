@@ -425,10 +425,56 @@ def test_an_argument_of_a_block_is_that_of_the_branch(mlir_opt: str) -> None:
     assert lines[3] == "  passed by @2 cf.br at a.mlir:2:3, not converted"
 
 
+ROWS = """\
+func.func @f(%i: index, %m: memref<8xf32>) -> f32 {
+  %c = arith.constant 1 : index
+  %j = affine.apply affine_map<(d0) -> (d0 * 2)>(%i)
+  %k = arith.addi %j, %c : index
+  %0 = memref.load %m[%k] : memref<8xf32>
+  return %0 : f32
+}
+"""
+TO_LLVM = [
+    "--finalize-memref-to-llvm",
+    "--convert-arith-to-llvm",
+    "--convert-func-to-llvm",
+    "--reconcile-unrealized-casts",
+]
+
+
+def test_of_casts_those_left_at_the_end_are_told_with_the_cause_first(mlir_opt: str) -> None:
+    stock.write("a.mlir", ROWS)
+    tool = [mlir_opt, "a.mlir", *TO_LLVM]
+    output = stock.run(tool).stdout
+    done = explain("--left", CASTS, "--html", "why.html", "--", *tool).stdout
+    lines = done.splitlines()
+    assert lines[0] == "Casts are left as @3 affine.apply at a.mlir:3:8 was not converted:"
+    assert "left by the partial conversion #2 of finalize-memref-to-llvm" in lines[1]
+    assert lines[2] == "    no pattern for affine.apply"
+    told = re.findall(r"^  @\d+ from (\S+) to (\S+),", done, re.MULTILINE)
+    left = re.findall(r"unrealized_conversion_cast %\S+ : (\S+) to (\S+)", output)
+    assert sorted(told) == sorted(left) and len(left) == 2
+    assert "Casts are left as @3 affine.apply" in Path("why.html").read_text()
+    (beside,) = json.loads(explain("--left", CASTS, "--json", "--", *tool).stdout)["beside"]
+    assert (beside["op"], beside["first"], beside["count"]) == ("affine.apply", 3, 1)
+    everything = explain("--left", CASTS, "--all", "--", *tool).stdout
+    assert everything.startswith(lines[0]) and everything.count(" from ") > len(left)
+
+
+def test_where_no_cast_is_left_at_the_end_those_on_the_way_are_told(mlir_opt: str) -> None:
+    stock.write("a.mlir", ROWS)
+    tool = [mlir_opt, "a.mlir", "--lower-affine", *TO_LLVM]
+    assert "unrealized" not in stock.run(tool).stdout
+    done = explain("--left", CASTS, "--", *tool).stdout
+    assert "unrealized_conversion_cast, first @" in done and " from " in done
+    assert "Casts are left" not in done
+
+
 def test_a_cast_of_an_argument_of_a_block_names_the_branch(mlir_opt: str) -> None:
     stock.write("a.mlir", MEMORY_IN_BLOCKS)
     tool = [mlir_opt, "a.mlir", "--finalize-memref-to-llvm"]
     lines = explain("--left", CASTS, "--", *tool).stdout
+    assert "Casts are left as @2 cf.br at a.mlir:2:3 was not converted:" in lines
     assert "the value is argument 0 of ^bb1 at a.mlir:3:7, of @" in lines
     assert "passed by @2 cf.br at a.mlir:2:3, not converted" in lines
 
@@ -459,7 +505,7 @@ def test_what_needs_an_operation_and_was_left_before_is_named(mlir_opt: str) -> 
     assert lines[left + 1] == "  no pattern for arith.mulsi_extended"
     assert "no pattern for arith.mulsi_extended" in Path("why.html").read_text()
     found = json.loads(explain("--json", "--", *tool).stdout)
-    assert [(one["first"], one["conversion"]) for one in found["neededBy"]] == [(4, 2)]
+    assert [(one["first"], one["conversion"]) for one in found["needed_by"]] == [(4, 2)]
 
 
 @pytest.mark.parametrize(

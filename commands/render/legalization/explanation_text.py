@@ -44,12 +44,13 @@ _MOST_USERS = 3  # of a cast
 _MOST_LEFT = 2  # groups of operations, where the verifier failed
 _HINTS = {
     "verifier": (
-        "'catch verify' stops there, with the IR; 'set verify-each-action on' stops after the "
-        "action that broke it."
+        "'bisect --verify' finds the action that broke it; 'catch verify' stops at the failure, "
+        "with the IR, and 'set verify-each-action on' after that action."
     ),
     "pass": "'catch failure' stops there, with the IR; why-not says why a pattern did not match.",
     "crash": "'bisect --crash' finds the action without which the tool does not crash.",
 }
+_INPUT_HINT = "'catch verify' stops there, with the IR: the input."
 _LEFT_HINT = (
     "To ask why conversions left operations, name them: 'explain op:memref.*' at the prompt, "
     "--left on the command line."
@@ -114,7 +115,8 @@ def _ended_words(status: int) -> str:
 def _hint(found: Explanation) -> str:
     """Return what to do next where no conversion failed."""
     if found.other is not None:
-        return _HINTS[found.other.kind]
+        is_input = found.other.kind == "verifier" and found.other.culprit is None
+        return _INPUT_HINT if is_input else _HINTS[found.other.kind]
     if found.status:
         return _RECORDED_HINT if found.is_recorded else _ENDED_HINT
     return _LEFT_HINT

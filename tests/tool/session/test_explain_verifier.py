@@ -22,7 +22,7 @@ def test_a_verifier_failure_is_explained(debian: Callable[[str], str], folds: st
     first, hint = done.stdout.splitlines()
     assert first.startswith("No dialect conversion failed. The verifier failed after #")
     assert "pass-execution (test-pass-create-invalid-ir), on func.func: " in first
-    assert "'catch verify' stops there" in hint
+    assert "'bisect --verify' finds the action" in hint and "'catch verify' stops at" in hint
     with actiondbg.launch(tool) as session:
         session.breakpoints.catch("verify")
         caught = session.run()
@@ -34,13 +34,16 @@ def test_a_verifier_failure_is_explained(debian: Callable[[str], str], folds: st
         assert caught.culprit is not None and failure.culprit == caught.culprit
 
 
-def test_an_input_that_the_verifier_refuses_is_explained(launch: Launch) -> None:
+def test_an_input_that_the_verifier_refuses_is_explained(launch: Launch, mlir_opt: str) -> None:
     source = "func.func @f() -> i32 {\n  return\n}\n"
     session = launch("--canonicalize", source=stock.write("bad.mlir", source))
     assert session.run().status == 1
     failure = session.past.explain().other
     assert failure is not None and failure.culprit is None and failure.kind == "verifier"
     assert "'func.return' op has 0 operands" in failure.message
+    done = command_line.run("explain", "--", mlir_opt, "bad.mlir", "--canonicalize")
+    hint = done.stdout.splitlines()[-1]
+    assert "bisect" not in hint and "'catch verify' stops there" in hint
 
 
 def test_a_tool_that_fails_before_its_first_pass_is_said_to_have_failed(

@@ -37,7 +37,10 @@ class ValuesNamed(_Event, tag="names"):
 
 
 class ConversionEnded(_Event, tag="conversion-end"):
+    """The end; ``verifies`` if the conversion has no patterns, and only asks the target."""
+
     failed: bool
+    verifies: bool = False
 
 
 class OperationBegan(_Event, tag="operation"):

@@ -229,6 +229,18 @@ static bool isConverted(LogicalResult result) { return succeeded(result); }
 static Type typeOf(Type type) { return type; }
 static Type typeOf(Value value) { return value.getType(); }
 
+/// The tool's llvm::PointerUnion<Type, Value>.
+struct TypeOrValue {
+  static constexpr uintptr_t valueMark = 4;
+  uintptr_t bits;
+};
+static Type typeOf(TypeOrValue either) {
+  auto *pointer = reinterpret_cast<void *>(either.bits & ~either.valueMark);
+  return either.bits & either.valueMark
+             ? Value::getFromOpaquePointer(pointer).getType()
+             : Type::getFromOpaquePointer(pointer);
+}
+
 /// Converts a type, or the type of a value; reports a type that does not
 /// convert to Legalizations.
 template <typename Result, typename Next, typename Source, typename... Rest>
@@ -259,6 +271,9 @@ ADBG_INTERPOSE_BY(noted, Type, convertValueType, ADBG_CONVERT_VALUE_TYPE,
 ADBG_INTERPOSE_BY(noted, LogicalResult, convertValueTypeToMany,
                   ADBG_CONVERT_VALUE_TYPE_MANY, const TypeConverter *, Value,
                   SmallVectorImpl<Type> &)
+ADBG_INTERPOSE_BY(noted, LogicalResult, convertTypeOrValue,
+                  ADBG_CONVERT_TYPE_OR_VALUE, const TypeConverter *,
+                  TypeOrValue, SmallVectorImpl<Type> &)
 
 //===----------------------------------------------------------------------===//
 // Greedy drivers that do not converge

@@ -174,6 +174,10 @@
   "S1_EE"
 #define ADBG_CONVERT_VALUE_TYPE                                                \
   "_ZNK4mlir13TypeConverter11convertTypeENS_5ValueE"
+/// Since LLVM 22 the others call this one; since LLVM 24 it is inline in them.
+#define ADBG_CONVERT_TYPE_OR_VALUE                                             \
+  "_ZNK4mlir13TypeConverter15convertTypeImplEN4llvm12PointerUnionIJNS_4TypeE"  \
+  "NS_5ValueEEEERNS1_15SmallVectorImplIS3_EE"
 #define ADBG_CONVERT_VALUE_TYPE_MANY                                           \
   "_ZNK4mlir13TypeConverter11convertTypeENS_5ValueERN4llvm15SmallVector"       \
   "ImplINS_4TypeEEE"

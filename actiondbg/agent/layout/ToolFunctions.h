@@ -299,6 +299,10 @@ LogicalResult convertType(const void *converter, Type type, void *results)
 /// Since LLVM 22.
 LogicalResult convertTypeOf(const void *converter, Value value, void *results)
     ADBG_TOOL(ADBG_CONVERT_VALUE_TYPE_MANY);
+/// Since LLVM 22, of a type or of a value, which has a mark.
+LogicalResult convertTypeOrValue(const void *converter, Type type,
+                                 void *results)
+    ADBG_TOOL(ADBG_CONVERT_TYPE_OR_VALUE);
 /// LLVM's switch of -debug.
 extern bool debugFlag ADBG_TOOL("_ZN4llvm9DebugFlagE");
 const void *typeIn(const void *attribute)

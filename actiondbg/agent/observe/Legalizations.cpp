@@ -170,8 +170,15 @@ void Legalizations::endConversion(bool isFailed) {
       write(conversion,
             lineOf(
                 Object{{"event", "untold"}, {"name", name}, {"count", count}}));
-  if (conversion.hasHead)
-    *file << lineOf(Object{{"event", "conversion-end"}, {"failed", isFailed}});
+  if (!conversion.hasHead)
+    return;
+  // Those for any operation are not listed: they would have been tried.
+  bool verifies = conversion.tried.empty() &&
+                  conversion.patterns->getPatterns().empty() &&
+                  !facts::frozenPatterns.isRefuted();
+  *file << lineOf(Object{{"event", "conversion-end"},
+                         {"failed", isFailed},
+                         {"verifies", verifies}});
 }
 
 Object Legalizations::neighbour(const Conversion &conversion,
@@ -475,9 +482,9 @@ void Legalizations::gaveReason(const Diagnostic &diagnostic) {
   if (!conversion.open.empty()) {
     Open &open = conversion.open.back();
     std::string text = diagnostic.str();
-    if (!open.hasSaidWhy &&
-        StringRef(text).starts_with("unable to convert type for ")) {
-      open.ofDriver = std::move(text);
+    if (StringRef(text).starts_with("unable to convert type for ")) {
+      if (!open.hasSaidWhy)
+        open.ofDriver = std::move(text);
       return;
     }
     open.hasSaidWhy = true;

@@ -22,6 +22,7 @@ from actiondbg.support.globs import glob_matches
 
 CauseKind = Literal[
     "no pattern",
+    "verified",
     "pattern left out",
     "type",
     "reason",
@@ -106,12 +107,22 @@ def cause_of_failure(conversion: Conversion) -> Cause:
     if failed and conversion.is_cut:
         return Cause("unknown", "more was tried for it than is kept", [Step(failed[-1], None)])
     if failed and (not reported or failed[-1].op in reported):
-        return cause_of(failed[-1])
+        return _refusal(failed[-1]) if conversion.verifies else cause_of(failed[-1])
     if conversion.errors:
         return Cause("error", conversion.errors[0].text, [])
     if failed:
         return cause_of(failed[-1])
     return Cause("unknown", "it failed without an error, and without an operation left over", [])
+
+
+def _refusal(here: Legalization) -> Cause:
+    """Return what a conversion without patterns, which only verifies, refuses."""
+    why = "the target refuses it" if here.illegal else "the target does not know it"
+    if here.types:
+        by = here.types[0].converter or "its type converter"
+        why += f", as {by} does not convert {here.types[0].type}"
+    text = f"{why}; the conversion only verifies, and has no patterns"
+    return Cause("verified", text, [Step(here, None)])
 
 
 def blockers(conversion: Conversion) -> list[Legalization]:

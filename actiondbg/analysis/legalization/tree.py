@@ -104,6 +104,7 @@ class Conversion(msgspec.Struct, kw_only=True, rename={"pass_name": "pass"}):
     needing: list[Neighbour] = msgspec.field(default_factory=list[Neighbour])
     # The cast for which the conversion failed in the end, or None.
     unresolved: CastUnresolved | None = None
+    verifies: bool = False  # whether it has no patterns, and only asks the target
     is_cut: bool = False  # whether too much was tried, and what came last is missing
 
 
@@ -216,7 +217,7 @@ class _Tree:
         newest = self.conversions[-1]
         match event:
             case ConversionEnded():
-                newest.failed = event.failed
+                newest.failed, newest.verifies = event.failed, event.verifies
             case ErrorReported():
                 newest.errors.append(event)
             case CastUnresolved():

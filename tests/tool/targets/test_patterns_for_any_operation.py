@@ -54,7 +54,18 @@ util.func public @f(%a: tensor<4xf32>) -> tensor<6xf32> {
 }
 """
 
+NUMBER = "func.func @f(%a: i64, %b: tensor<4xf32>) {\n  return\n}\n"
+
 SCENES = {
+    "a conversion that only verifies": Scene(
+        "torch-mlir",
+        "torch-mlir-opt",
+        "--torch-verify-tosa-backend-contract",
+        None,
+        NUMBER,
+        "the target refuses it, as its type converter does not convert i64; the conversion only "
+        "verifies, and has no patterns",
+    ),
     "one pattern": Scene(
         "torch-mlir",
         "torch-mlir-opt",

@@ -63,6 +63,25 @@ def test_an_operation_without_patterns() -> None:
     assert [step.legalization.op for step in cause.way] == ["x.a"]
 
 
+@pytest.mark.parametrize(
+    ("illegal", "types", "text"),
+    [
+        (
+            True,
+            ["i7"],
+            "the target refuses it, as my::Converter does not convert i7; the conversion ",
+        ),
+        (True, [], "the target refuses it; the conversion only verifies, and has no patterns"),
+        (False, [], "the target does not know it; the conversion only verifies, and has no pat"),
+    ],
+)
+def test_a_conversion_that_only_verifies(illegal: bool, types: list[str], text: str) -> None:
+    inside = [type_of(each) for each in types]
+    end = {"event": "conversion-end", "failed": True, "verifies": True}
+    cause = cause_of_failure(read(*operation("x.a", *inside, illegal=illegal), end, failed=None))
+    assert cause.kind == "verified" and cause.text.startswith(text)
+
+
 def test_the_way_leads_through_what_was_rolled_back() -> None:
     inner = operation("x.c", *pattern("D", "failed", reason("the shape is dynamic")))
     legal = operation("x.b", *pattern("B", "succeeded"), legalized=True)

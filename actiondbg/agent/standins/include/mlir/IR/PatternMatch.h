@@ -194,8 +194,10 @@ public:
   /// Succeeds if the tool lacks the function: then nothing is known.
   ADBG_STAND_IN LogicalResult convertType(Type type,
                                           SmallVectorImpl<Type> &to) const {
-    auto convert = [&] { return adbg::tool::convertType(this, type, &to); };
-    return adbg::tool::convertType
+    auto *function = adbg::tool::convertType ? adbg::tool::convertType
+                                             : adbg::tool::convertTypeOrValue;
+    auto convert = [&] { return function(this, type, &to); };
+    return function
                ? adbg::facts::convertType.safely(convert).value_or(success())
                : success();
   }

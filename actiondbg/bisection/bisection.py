@@ -35,6 +35,7 @@ from actiondbg.process.stop import Stop
 from actiondbg.support.closeable import Closeable
 from actiondbg.support.counts import counted
 from actiondbg.support.scratch_directory import make_directory, remove_directory
+from actiondbg.support.source_file import known_place
 
 RecordedRun = tuple[FrozenTool, Record]
 MakePool = Callable[[BisectionTask, Callable[[], RunningTrial]], Pool]
@@ -438,5 +439,5 @@ def _describe(tool: FrozenTool, ordinal: int) -> str:
         assert stop is not None
         named = " ".join(word for word in (stop.tag, stop.name) if word)
         about = f" on {stop.op}" if stop.op else ""
-        place = f" at {stop.location}" if stop.location else ""
+        place = f" at {known_place(stop.location)}" if known_place(stop.location) else ""
         return f"#{ordinal} {named}{about}{place}"

@@ -10,6 +10,7 @@ from actiondbg import protocol
 from actiondbg.bisection.verdict import Found, Mode, Verdict
 from actiondbg.ir.diff import Diff
 from actiondbg.protocol.tags import PASS_TAG
+from actiondbg.support.source_file import known_place
 
 
 class Entry(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[reportGeneralTypeIssues]
@@ -34,7 +35,7 @@ class Entry(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[r
 
     def describe(self) -> str:
         """Return the candidate in one line."""
-        place = f" at {self.location}" if self.location else ""
+        place = f" at {known_place(self.location)}" if known_place(self.location) else ""
         about = f" on {self.op}" if self.op and self.op != self.name else ""
         return f"#{self.ordinal} {self.tag} ({self.name or 'unnamed'}){about}{place}"
 

@@ -21,6 +21,11 @@ class SourceLines(msgspec.Struct):
     lines: list[str]  # their texts
 
 
+def known_place(location: str | None) -> str | None:
+    """Return a location; None for one without a line, as a module of the parser has."""
+    return None if location is None or location.endswith(":0:0") else location or None
+
+
 def lines_around(location: str, count: int) -> SourceLines:
     """Read the lines around FILE:LINE:COL, at most ``count`` before and after.
 

@@ -12,6 +12,7 @@ import msgspec
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.tables import fitted, wrapped
 from actiondbg.protocol import Cursor, Unit
+from actiondbg.support.source_file import known_place
 
 
 class Units(msgspec.Struct):
@@ -31,9 +32,8 @@ _NO_COLOR_KINDS = ("block", "region")  # their text is not IR
 
 def place_words(location: str | None, argv: Sequence[str] = (), before: str = " ") -> str:
     """Return `` at FILE:LINE:COL``, in short with the tool's ``argv``; "" for an unknown one."""
-    if not location or location.endswith(":0:0"):
-        return ""
-    return f"{before}at {short_place(location, argv)}"
+    known = known_place(location)
+    return "" if known is None else f"{before}at {short_place(known, argv)}"
 
 
 def short_place(location: str, argv: Sequence[str]) -> str:

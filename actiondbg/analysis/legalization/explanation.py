@@ -19,6 +19,7 @@ from actiondbg.protocol.legalizations import (
 )
 from actiondbg.support.counts import counted
 from actiondbg.support.globs import glob_matches
+from actiondbg.support.source_file import known_place
 
 CauseKind = Literal[
     "no pattern",
@@ -172,7 +173,7 @@ def _passers(block: BlockArgument) -> str:
     left = sorted((each for each in block.passed_by if not each.converted), key=lambda op: op.tried)
     if not left:
         return ""
-    place = f" at {left[0].location}" if left[0].location else ""
+    place = f" at {known_place(left[0].location)}" if known_place(left[0].location) else ""
     rest = "was not converted" if left[0].tried else "the conversion tried no pattern for it"
     return f"; {_operation(left[0])}{place} passes it, and {rest}"
 

@@ -16,6 +16,7 @@ from actiondbg.bisection.result import Culprit, Entry, Result, listed
 from actiondbg.protocol.tags import CONVERSION_TAG, FOLD_TAG, PASS_TAG, PATTERN_TAG, STEP_TAG
 from actiondbg.support.counts import counted
 from actiondbg.support.interrupts import signal_name
+from actiondbg.support.source_file import known_place
 from actiondbg.version import VERSION
 
 _PLEA = "PLEASE submit a bug report to"
@@ -120,7 +121,7 @@ def action_facts(report: Report) -> list[Fact]:
         ("Action", culprit.tag, True),
         ("Name", culprit.name or "(it has none)", bool(culprit.name)),
         ("Operation", culprit.op, True),
-        ("Source location", culprit.location, True),
+        ("Source location", known_place(culprit.location), True),
         ("Function", culprit.function, True),
         ("Ordinal", f"#{culprit.ordinal}{_ordinal_in_run(culprit)}", False),
         (
@@ -227,7 +228,7 @@ def stack_lines(report: Report) -> list[str]:
     for frame in report.culprit.stack:
         named = " ".join(word for word in (frame.tag, frame.name) if word)
         about = f" on {frame.op}" if frame.op else ""
-        place = f" at {frame.location}" if frame.location else ""
+        place = f" at {known_place(frame.location)}" if known_place(frame.location) else ""
         inside = f" in @{frame.function.removeprefix('@')}" if frame.function else ""
         lines.append(f"#{frame.ordinal} {named}{about}{place}{inside}")
     return lines

@@ -9,6 +9,7 @@ from actiondbg.bisection.report import content
 from actiondbg.bisection.report.content import Report
 from actiondbg.protocol.tags import PASS_TAG
 from actiondbg.support.counts import counted
+from actiondbg.support.source_file import known_place
 
 _MOST_LINES = 300  # of the diff
 _MOST_CHARACTERS = 50_000  # of the diff; an issue has at most 65,536
@@ -83,7 +84,8 @@ def _longest(text: str) -> int:
 def _blame(report: Report) -> str:
     culprit = report.culprit
     about = f" on {code(culprit.op)}" if culprit.op and culprit.op != culprit.name else ""
-    place = f" at {code(culprit.location)}" if culprit.location else ""
+    location = known_place(culprit.location)
+    place = f" at {code(location)}" if location else ""
     name = code(culprit.name) if culprit.name else "without a name"
     inside = ""
     if culprit.pass_name and culprit.tag != PASS_TAG:

@@ -21,6 +21,7 @@ from actiondbg.commands.render.legalization.explanation_text import (
 from actiondbg.commands.render.units import operation
 from actiondbg.ir.html import highlighted, token_colors
 from actiondbg.support.html_page import Html, element, html, html_page, joined, pre
+from actiondbg.support.source_file import known_place
 
 if TYPE_CHECKING:
     from actiondbg.analysis.legalization.explanation import Explanation
@@ -101,7 +102,8 @@ def _list(items: Iterable[Html]) -> Html:
 
 
 def _legalization(one: Legalization, is_full: bool, telling: Sequence[int]) -> Html:
-    place = html(" ", element("span", one.location, kind="quiet")) if one.location else ""
+    location = known_place(one.location)
+    place = html(" ", element("span", location, kind="quiet")) if location else ""
     legality = f", {legality_words(one, is_full)}" if one.legality is not None else ""
     items = [element("li", line) for line in said(one.said)]
     items += [_failed_type(each) for each in one.types]

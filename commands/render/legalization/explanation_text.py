@@ -24,6 +24,7 @@ from actiondbg.commands.render.units import operation, place_words
 from actiondbg.protocol.legalizations import CastUnresolved
 from actiondbg.support.counts import counted, shortened
 from actiondbg.support.interrupts import signal_name
+from actiondbg.support.source_file import known_place
 
 if TYPE_CHECKING:
     from actiondbg.analysis.legalization.explanation import BesideCasts, LeftGroup, OtherFailure
@@ -495,7 +496,7 @@ def said(output: str | None) -> list[str]:
 
 
 def _note(text: str, location: str | None) -> str:
-    return f"{location}: {text}" if location else text
+    return f"{known_place(location)}: {text}" if known_place(location) else text
 
 
 def _cut_before_types(line: str, room: int) -> str:

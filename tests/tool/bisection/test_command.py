@@ -367,3 +367,15 @@ def test_nothing_in_a_pass_that_always_runs_is_a_candidate(mlir_opt: str, source
     result = json.loads(run("--json", *words, "--", mlir_opt, source, nested).stdout)
     assert result["verdict"] == "not-good-at-start"
     assert "there are no candidates with --always" in result["message"]
+
+
+def test_a_module_without_a_line_has_no_place(mlir_opt: str, tmp_path: Path) -> None:
+    """The parser gives a module that the input does not write the location FILE:0:0."""
+    (tmp_path / "a.mlir").write_text("func.func private @gone() {\n  return\n}\n")
+    words = ["bisect", "--test", "grep -q gone {}", "-o", "out", "--", mlir_opt, "a.mlir"]
+    done = command_line.run(*words, "--symbol-dce", cwd=tmp_path)
+    assert "Found: #1 pass-execution (symbol-dce) on builtin.module turns good" in done.stdout
+    written = [each for each in (tmp_path / "out").rglob("*") if each.is_file()]
+    assert {"report.md", "report.html", "repro.sh"} <= {each.name for each in written}
+    texts = [each.read_text() for each in written if each.suffix in (".md", ".html", ".sh", ".adb")]
+    assert ":0:0" not in done.stdout + "".join(texts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import signal
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +15,7 @@ from actiondbg.analysis.pipeline import is_adaptor
 from actiondbg.errors import ActiondbgError
 from actiondbg.protocol.tags import PASS_TAG
 from actiondbg.recording import open_recording
+from actiondbg.recording.capture.endless import Look, look_text, wait_watching
 from actiondbg.recording.capture.recorder import IRDetail, start_recording
 from actiondbg.support.interrupts import signal_name
 from actiondbg.tool.command_line import inspect_command_line
@@ -44,6 +45,8 @@ class Side:
     @cached_property
     def ending(self) -> str:
         """How it ended, as a verb with its object, and the pass in which it failed."""
+        from actiondbg.recording.format.arrow import call, pa
+
         if self.status == 0:
             return "ends well"
         if self.status is None:
@@ -51,12 +54,12 @@ class Side:
         how = f"ends with status {self.status}"
         if self.status < 0:
             how = f"is killed by {signal_name(-self.status)}"
+        actions = self.recording.table("actions", ["tag", "name", "outcome"])
+        passes = actions.filter(call("equal", actions["tag"], pa.scalar(PASS_TAG)))
         failed = [
             row["name"]
-            for row in self.recording.table("actions", ["tag", "name", "outcome"]).to_pylist()
-            if row["tag"] == PASS_TAG
-            and row["outcome"] in ("failed", "unfinished")
-            and not is_adaptor(row["name"])
+            for row in passes.to_pylist()
+            if row["outcome"] in ("failed", "unfinished") and not is_adaptor(row["name"])
         ]
         return f"{how} in {failed[-1]}" if failed else f"{how} outside of passes"
 
@@ -91,6 +94,7 @@ def run_side(
     stdin: str | os.PathLike[str] | None = None,
     stderr: Path | None = None,
     seconds: float | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> Side:
     """Run a command in one thread, and return its run; the file of its ``-o`` is not written.
 
@@ -99,7 +103,9 @@ def run_side(
         ir_of: the ordinals of the actions of which IR is recorded; None for all.
         stdin: the file on its standard input; None for none.
         stderr: the file for its stderr; None for ours.
-        seconds: after them the command is ended, and the run is what it did up to then.
+        seconds: after them the command is ended, and the run is what it did up to then; None to
+            end it when it repeats the same actions endlessly.
+        tell: called with a sentence about a command that takes long.
 
     Raises:
         ActiondbgError: the command makes no MLIR context.
@@ -118,9 +124,12 @@ def run_side(
         stdout=stdout,
         stderr=stderr,
     ) as running:
-        if seconds is not None and not running.ends_within(seconds):
-            running.close()
-        done = running.wait()
+        if seconds is None:
+            done = wait_watching(running, lambda look: _ends(look, tell))
+        else:
+            if not running.ends_within(seconds):
+                running.close()
+            done = running.wait()
     if done.status == -signal.SIGINT:
         raise KeyboardInterrupt
     if done.path is None:
@@ -131,3 +140,11 @@ def run_side(
     found = recorded_side(done.path)
     written = b"".join(each.read_bytes() for each in (stdout, result) if each.exists())
     return Side(found.recording, done.status, written=written, given=tuple(argv))
+
+
+def _ends(look: Look, tell: Callable[[str], None] | None) -> bool:
+    """Tell about a command that takes long; return whether it is to be ended."""
+    is_endless = look.repeated is not None
+    if tell is not None:
+        tell(f"{look_text(look)} {'It is ended' if is_endless else 'Ctrl-C ends it'}.")
+    return is_endless

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from actiondbg.errors import LaunchError
-from actiondbg.lint.endless import Look, look_text, wait_watching
 from actiondbg.lint.linted_runs import LintedRun, ToolCommand
 from actiondbg.lint.linter import Linter
 from actiondbg.lint.rules import BY_NAME, Finding, FindingPlace
 from actiondbg.recording import open_recording
+from actiondbg.recording.capture.endless import Look, look_text, wait_watching
 from actiondbg.recording.capture.recorder import IRDetail, RecordingProcess, start_recording
 from actiondbg.support.scratch_directory import scratch_directory
 from actiondbg.tool.command_line import inspect_command_line

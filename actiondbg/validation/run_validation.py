@@ -432,7 +432,7 @@ def validate(
         if isinstance(target, str | os.PathLike):
             side = _recorded(os.fspath(target))
         else:
-            run = ToolRun(target, folder, stdin)
+            run = ToolRun(target, folder, stdin, warn)
             progress("tool", 0, 0)
             side = run.passes()
         if side.recording.cut is not None:
@@ -563,6 +563,7 @@ class ToolRun:
     _argv: Sequence[str]  # the command line; the file of its ``-o`` is not written
     _folder: Path  # for recordings
     _stdin: str | os.PathLike[str] | None = None  # the file on its standard input; None for none
+    _tell: Callable[[str], None] | None = None  # called with a sentence about a long run
     _runs: int = 0
 
     def passes(self) -> Side:
@@ -572,7 +573,9 @@ class ToolRun:
             ActiondbgError: the command makes no MLIR context.
             LaunchError: the tool cannot be started.
         """
-        side = run_side(self._argv, self._new_folder(), ir="pass", stdin=self._stdin)
+        side = run_side(
+            self._argv, self._new_folder(), ir="pass", stdin=self._stdin, tell=self._tell
+        )
         if (
             not side.recording.count
             or PASS_TAG in side.recording.table("actions", ["tag"])["tag"].unique().to_pylist()

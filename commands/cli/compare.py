@@ -128,7 +128,14 @@ def _compare_runs(
                     folder, errors = scratch / name, scratch / f"{name}.err"
                     folder.mkdir()
                     try:
-                        side = run_side(each, folder, ir=options.ir, stdin=stdin, stderr=errors)
+                        side = run_side(
+                            each,
+                            folder,
+                            ir=options.ir,
+                            stdin=stdin,
+                            stderr=errors,
+                            tell=print_notice,
+                        )
                     finally:
                         _print_errors(errors)
                     sides.append(side)

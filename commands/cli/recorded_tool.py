@@ -127,7 +127,7 @@ def wait_and_import(running: RecordingProcess, *modules: str) -> RecordedRun:
 
 def wait_noticing(running: RecordingProcess) -> RecordedRun:
     """Wait for the end of a tool; print what it does if it takes long, and how to end it."""
-    from actiondbg.lint.endless import Look, look_text, wait_watching
+    from actiondbg.recording.capture.endless import Look, look_text, wait_watching
 
     def show(look: Look) -> bool:
         print_notice(f"{look_text(look)} Ctrl-C ends it, and keeps what it did up to then.")

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from actiondbg.commands.cli.recorded_tool import open_source
-from actiondbg.lint import endless
+from actiondbg.comparison.side import run_side
 from actiondbg.lint.linted_runs import ToolCommand
 from actiondbg.lint.linter import Linter
 from actiondbg.lint.rerun import Repetition
+from actiondbg.recording.capture import endless
 from actiondbg.recording.capture.recorder import start_recording
 from actiondbg.recording.log.tally import Tally
 from tests.conftest import LIBRARY
@@ -73,6 +74,13 @@ def test_a_recording_of_the_most_bytes_is_ended(
     done = Repetition(ToolCommand(tuple(spin), str(tmp_path)), tmp_path, tell=told.append).run()
     assert done.is_endless
     assert "up to now. It is ended:" in told[0]
+
+
+def test_a_compared_command_that_repeats_is_ended(spin: list[str], tmp_path: Path) -> None:
+    told: list[str] = []
+    side = run_side(spin, tmp_path, ir="pass", tell=told.append)
+    assert side.ending == "is killed by SIGTERM in canonicalize"
+    assert told[0].endswith("fold (arith.xori) at spin.mlir:9:11 repeats endlessly. It is ended.")
 
 
 def test_a_source_says_what_its_tool_repeats(

@@ -9,10 +9,10 @@ import pytest
 
 pytest.importorskip("duckdb")
 
-from actiondbg.lint.endless import Look, look_text, repeated_actions
 from actiondbg.lint.linter import Linter
 from actiondbg.lint.rules import BY_NAME
 from actiondbg.recording import open_recording
+from actiondbg.recording.capture.endless import Look, look_text, repeated_actions
 from tests.fakes.recording.recordings import Action, Change, Operation, write_recording
 
 COUNT = 1500

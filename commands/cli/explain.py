@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from actiondbg.commands import FAILED
 from actiondbg.commands.cli.line_parser import LineParser, NoColor, Partial, Randomize, subcommand
+from actiondbg.commands.cli.watched_session import run_watched
 from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.render.terminal.progress import ProgressLine
 from actiondbg.errors import NoAnswer, UsageError
@@ -33,6 +34,8 @@ error; 2 bad usage; 3 the tool could not be started. docs/explain.md explains th
 """
 
 
+_LEFT_AT_END = "Only its end shows which operations are left."
+_NONE_YET = "No dialect conversion failed up to there."
 _FIRST_PART = (
     "This is the first failure. Parts of the input behind it may fail too (--split-input-file): "
     "explain each alone."
@@ -95,7 +98,7 @@ def _run(
         session.breakpoints.catch("failure")
         session.breakpoints.catch("crash")
     with progress.shown():
-        stop = session.run()
+        stop = run_watched(session, _NONE_YET if options.left is None else _LEFT_AT_END)
     if stop.when == "exit" and session.target.hello is None:
         raise NoAnswer(f"There is nothing to explain. {stop.message}")
     return session

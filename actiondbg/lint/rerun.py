@@ -77,6 +77,9 @@ class Repetition:
         folder: of recordings and outputs, which exists.
         follow: a glob of the processes to record of a program that starts tools.
         tell: called with sentences about a run that takes long.
+
+    Attributes:
+        errors: what the first run wrote to its stderr; None before its end.
     """
 
     def __init__(
@@ -92,6 +95,7 @@ class Repetition:
         self._folder = folder
         self._count = 0
         self._running: RecordingProcess | None = None
+        self.errors: Path | None = None
         self._is_interrupted = self._is_ended = False
         self._limit: float | None = None
 
@@ -139,8 +143,7 @@ class Repetition:
             env: variables beside ours.
             checks: whether its patterns are checked.
             ir: that is recorded.
-            is_compared: whether its output is kept, to compare it with the output of other runs;
-                else its stderr is shown, and the rest dropped.
+            is_compared: whether its output is kept, to compare it with the output of other runs.
             limit: the seconds after which the tool is terminated; None to terminate it when it
                 repeats the same actions endlessly, or has recorded a gigabyte.
 
@@ -164,7 +167,7 @@ class Repetition:
             ir=ir,
             stdin=self._command.stdin,
             stdout=output if is_compared else dropped,
-            stderr=errors if is_compared else None,
+            stderr=errors,
             cwd=self._command.cwd,
             env={**os.environ, **env} if env else None,
             randomize=randomize,
@@ -182,6 +185,7 @@ class Repetition:
                     self._running.close()
                 done = self._running.wait()
         self._running = None
+        self.errors = self.errors or errors
         paths = [] if done.path is None else [done.path, *done.others]
         recordings = [open_recording(each, partial=True) for each in paths]
         written = [each.read_bytes() for each in (output, result) if each.exists()]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from actiondbg.commands.cli.line_parser import SUFFIX, LineParser, NoColor, subcommand
-from actiondbg.commands.cli.recorded_tool import print_cut
+from actiondbg.commands.cli.recorded_tool import print_cut, print_errors
 from actiondbg.commands.interpreter.options import flag, option
 from actiondbg.commands.interpreter.oracle_options import OracleOptions, optional_oracle
 from actiondbg.commands.interpreter.values import positive
@@ -137,7 +137,7 @@ def _compare_runs(
                             tell=print_notice,
                         )
                     finally:
-                        _print_errors(errors)
+                        print_errors(errors)
                     sides.append(side)
             print_cut(sides[-1].path or name, sides[-1].recording.cut)
         with progress.shown("... comparing,"):
@@ -158,15 +158,6 @@ def _compare_runs(
     finally:
         remove_directory(scratch)
     return DIFFERENT if compared.output == "other" else 0
-
-
-def _print_errors(file: Path) -> None:
-    """Print what a tool wrote to its stderr, without the stack trace of a crash."""
-    from actiondbg.bisection.command_runner import without_trace
-
-    if file.exists():
-        text = without_trace(file.read_text(encoding="utf-8", errors="replace"))
-        print(text, end="", file=sys.stderr, flush=True)
 
 
 def _stdin(runs: Sequence[str | list[str]], scratch: Path) -> str | None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from actiondbg.commands import FAILED
 from actiondbg.commands.cli import line_parser
 from actiondbg.commands.cli.line_parser import LineParser, names_recording, subcommand
-from actiondbg.commands.cli.recorded_tool import print_cut
+from actiondbg.commands.cli.recorded_tool import print_cut, print_errors
 from actiondbg.commands.interpreter.options import Options, flag, option
 from actiondbg.commands.interpreter.values import positive
 from actiondbg.commands.render.tables import fitted
@@ -150,6 +150,8 @@ class _Linting:
                     self.is_interrupted = True
                     print_notice("Interrupted in a further run: what the first one did is checked.")
                     return list(self.linter.finish())
+            if repetition.errors is not None and not self._options.rerun:
+                print_errors(repetition.errors)
             if not done.recordings:
                 raise ActiondbgError(
                     f"There is nothing to check: {argv[0]!r} made no MLIR context (it ended with "

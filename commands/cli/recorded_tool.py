@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
@@ -25,6 +26,15 @@ def print_cut(path: str, cut: str | None) -> None:
     """Print why a recording is incomplete; nothing if ``cut`` is None."""
     if cut is not None:
         print_notice(f"{path}: {cut}")
+
+
+def print_errors(file: Path) -> None:
+    """Print what a tool wrote to its stderr, without the stack trace of a crash."""
+    from actiondbg.bisection.command_runner import without_trace
+
+    if file.exists():
+        text = without_trace(file.read_text(encoding="utf-8", errors="replace"))
+        print(text, end="", file=sys.stderr, flush=True)
 
 
 def without_context(done: RecordedRun) -> str:

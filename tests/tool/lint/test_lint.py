@@ -210,6 +210,12 @@ def test_a_crash_has_the_findings_before_it(lint: Lint, tool: list[str], tmp_pat
     done = lint("--format", "json", "--", *tool)
     assert by_pattern(done.stdout) == {"nothing": {"success-without-change"}}
     assert "actiondbg: The tool ended with signal SIGABRT: what it did" in done.stderr
+    assert "Stack dump" not in done.stderr
+
+
+def test_the_tools_own_messages_are_shown(lint: Lint, mlir_opt: str) -> None:
+    done = lint("--", mlir_opt, "--no-such-option")
+    assert "Unknown command line argument '--no-such-option'" in done.stderr
 
 
 def test_bad_input_is_one_sentence(lint: Lint) -> None:

@@ -275,7 +275,10 @@ def _lines(finding: Finding) -> Iterator[str]:
     detail = f"{finding.detail}; " if finding.detail else ""
     yield f"  {finding.subject}: {detail}{times}{runs}, {finding.seconds * 1e3:.3g} ms"
     place = finding.place
-    where = [] if place.file is None else [f"{path_from_here(place.file)}:{place.line}"]
+    where: list[str] = []
+    if place.file is not None:
+        line = f":{place.line}" if place.line else ""  # 0: MLIR knows the file only
+        where.append(f"{path_from_here(place.file)}{line}")
     if place.function is not None:
         where.append(f"in @{place.function}")
     if place.ordinal:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -117,3 +118,8 @@ def test_the_text_names_the_command_where_there_are_several() -> None:
     assert "    mlir-opt 'a b.mlir'\n" in both
     assert both.endswith("2 findings in 2 runs, 3 known.")
     assert lint_text([], 1, 0) == "0 findings in 1 run."
+
+
+def test_a_line_that_is_not_known_is_not_shown() -> None:
+    text = lint_text([found(replace(SMALL, line=0))], 1, 0)
+    assert "    a b.mlir, in @g, action #3\n" in text

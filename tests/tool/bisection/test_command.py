@@ -92,7 +92,7 @@ def test_the_exit_code_is_0_only_for_found(mlir_opt: str, source: str) -> None:
         (["--test", "true", "-j", "0"], 2, "not a positive integer"),
         (["--test", "true", "--mode", "last"], 2, "not one of first, minimize, skip"),
         (["--filecheck", "nowhere"], 1, "no file 'nowhere'"),
-        (["--test", "true", "--resume"], 1, "no bisection of mlir-opt to resume"),
+        (["--test", "true", "--resume"], 2, "no bisection of mlir-opt to resume"),
     ],
 )
 def test_errors_are_one_sentence(

@@ -152,24 +152,24 @@ def test_a_part_of_standard_input(folder: Path) -> None:
         ),
         (("--input", "two.mlir", "--from", "%first"), 2, "a later stage is missing"),
         ((*DUMPS, "--back", "--related", "--from", "%first"), 2, "exclude each other"),
-        ((*DUMPS, "--from", "%none"), 1, "No operation of two.mlir defines %none."),
-        ((*DUMPS, "--from", "@none"), 1, "No operation of two.mlir defines the symbol @none."),
+        ((*DUMPS, "--from", "%none"), 2, "No operation of two.mlir defines %none."),
+        ((*DUMPS, "--from", "@none"), 2, "No operation of two.mlir defines the symbol @none."),
         (
             (*DUMPS, "--from", "tosa.conv_2d_nhwc_hwcf"),
-            1,
+            2,
             "Did you mean linalg.conv_2d_nhwc_hwcf?",
         ),
-        ((*DUMPS, "--from", "other.mlir:3"), 1, "its locations are in 'two.mlir'."),
+        ((*DUMPS, "--from", "other.mlir:3"), 2, "its locations are in 'two.mlir'."),
         (
             (*DUMPS, "--from", "%first", "--to", "3"),
-            1,
+            2,
             "There is no stage '3' in this lineage: choose one of two.mlir, low.mlir.",
         ),
-        ((*DUMPS, "--from", "%first", "--remap", "x=y"), 1, "The remap of 'x' matches no location"),
-        (("--input", "low.mlir", "--then", "two.mlir", "--from", "%flat"), 1, "the wrong order"),
+        ((*DUMPS, "--from", "%first", "--remap", "x=y"), 2, "The remap of 'x' matches no location"),
+        (("--input", "low.mlir", "--then", "two.mlir", "--from", "%flat"), 2, "the wrong order"),
         (
             ("--input", "no.mlir", "--then", "low.mlir", "--from", "%a"),
-            1,
+            2,
             "'no.mlir' cannot be read",
         ),
         (
@@ -187,7 +187,7 @@ def test_errors_are_one_sentence(
     assert run.returncode == status
     assert message in run.stderr
     assert "Traceback" not in run.stderr
-    assert len(run.stderr.splitlines()) == (1 if status == 1 else 2)
+    assert [one for one in run.stderr.splitlines() if not one.startswith("usage: ")][1:] == []
 
 
 def test_partial_uses_the_rest_of_a_dump(folder: Path) -> None:

@@ -158,7 +158,7 @@ def test_a_short_token_is_refused(work: Path) -> None:
         text=True,
         env={**environment(), "ACTIONDBG_MCP_TOKEN": "short"},
     )
-    assert done.returncode == 1 and "fewer than 16 characters" in done.stderr
+    assert done.returncode == 2 and "fewer than 16 characters" in done.stderr
 
 
 def test_a_port_that_is_used(work: Path) -> None:
@@ -170,7 +170,7 @@ def test_a_port_that_is_used(work: Path) -> None:
             text=True,
             env={**environment(), "ACTIONDBG_MCP_TOKEN": TOKEN},
         )
-    assert done.returncode == 1 and f"Port {port} cannot be used" in done.stderr
+    assert done.returncode == 2 and f"Port {port} cannot be used" in done.stderr
 
 
 # --- the ends of sessions ------------------------------------------------------------------

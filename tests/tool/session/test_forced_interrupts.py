@@ -34,7 +34,7 @@ unsigned widthOf(const void *type) {
     ON_LOCKED;
   if (!access(getenv("HOLD"), F_OK)) {
     isLocked = 1;
-    for (volatile int i = 0; i < 100000000; ++i)
+    for (volatile long i = 0; i < 10000000000; ++i)
       if (i % 1000000 == 0 && access(getenv("HOLD"), F_OK))
         break;
     isLocked = 0;

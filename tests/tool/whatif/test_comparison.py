@@ -515,10 +515,10 @@ def test_the_subcommand(mlir_opt: str, folds: str) -> None:
     ("words", "status", "message"),
     [
         ((), 2, "an alternative is missing"),
-        (("-a", "nonsense"), 1, "'nonsense' is not an alternative"),
-        (("-a", "drop cse", "--at", "pass:nonsense"), 1, "no action matches 'pass:nonsense'"),
-        (("-a", "drop cse", "--crash", "--verify"), 1, "--crash and --verify exclude each other"),
-        (("-a", "drop cse", "--entry", "f"), 1, "--entry is an option of --execute"),
+        (("-a", "nonsense"), 2, "'nonsense' is not an alternative"),
+        (("-a", "drop cse", "--at", "pass:nonsense"), 2, "no action matches 'pass:nonsense'"),
+        (("-a", "drop cse", "--crash", "--verify"), 2, "--crash and --verify exclude each other"),
+        (("-a", "drop cse", "--entry", "f"), 2, "--entry is an option of --execute"),
     ],
 )
 def test_errors_of_the_subcommand(

@@ -76,5 +76,5 @@ def shown_error(*words: str) -> str:
     process = spawn(*words)
     process.expect(pexpect.EOF)
     process.close()
-    assert process.exitstatus == 1 and process.before is not None
+    assert process.exitstatus == 2 and process.before is not None
     return process.before

@@ -451,4 +451,5 @@ def test_a_name_says_what_it_means_and_when_it_was_never_hit(
     assert "write in:canonicalize" in refused
     assert "in @twice at folds.mlir:1" in shell.do("run")
     shell.do("delete 1-2")
-    assert "Never hit: breakpoint 3 (smu)." in shell.do("continue")
+    said = "Never hit: breakpoint 3 (smu): no action matched its SPEC."
+    assert said in shell.do("continue")

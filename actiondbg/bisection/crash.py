@@ -20,7 +20,7 @@ def crash_sentence(stop: Stop, *errors: Path) -> str:
 
     Args:
         stop: the end of the tool.
-        errors: files of its stderr, and of that of runs that died in the same way.
+        errors: files with the stderr of the tool, and of further runs that crashed alike.
     """
     how = (stop.message or "The tool crashed.").rstrip(".")
     cause = cause_of("SIGABRT" if "SIGABRT" in how else "", chain(*map(error_lines, errors)))

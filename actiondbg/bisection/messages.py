@@ -29,7 +29,7 @@ class NothingFound(Exception):
 def not_bad(
     judgement: Judgement, is_event: bool = False, has_crashed: bool = False
 ) -> NothingFound:
-    """The whole run is not bad; has_crashed: the tool did not come to its end."""
+    """The whole run is not bad; ``has_crashed`` is whether the tool crashed in it."""
     if is_event and judgement.verdict == "untestable":
         advice = (
             "the tool crashes before it: use --crash, which also names an action that leaves IR "

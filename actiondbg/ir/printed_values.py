@@ -86,7 +86,7 @@ class PrintedValues:
         )
 
     def _replaced(self, start: int, end: int, name_of: Callable[[NamedKey], str]) -> str:
-        """Return a part of the text with other names: those of ``name_of``."""
+        """Return a part of the text with the names that ``name_of`` returns."""
         parts: list[str] = []
         last = start
         for found in _NAME_OR_TEXT.finditer(self.text, last, end):

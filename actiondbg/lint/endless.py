@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 def endless_rewrites(recording: Recording, database: Any) -> str | None:
     """Return the query of the rewrites that a tool repeated when it was ended, or None.
 
-    Its rows are as those of the query of a rule: each application of the round in the same
-    iteration.
+    The rows have the columns of a rule's query. Each row is an action of the round, in the
+    unfinished iteration.
     """
     if recording.ending.ended != "killed":
         return None

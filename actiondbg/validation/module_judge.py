@@ -83,7 +83,7 @@ class ModuleJudge:
         if query.symbol or query.suspect in _LOCAL:
             return found
         # What is found of a private function depends on its callers, chosen or not.
-        callers = _callers(before)
+        callers = before.callers()
         doubtful = [each.symbol for each in found if each.verdict == "different"]
         private = [each for each in doubtful if before.functions[each].is_private]
         around = set[str]().union(*(_reached(each, callers) for each in private))
@@ -115,7 +115,7 @@ class ModuleJudge:
         if symbol not in pair.before.functions:
             return FunctionJudgement(symbol, "unknown", "none", "there is no such function before")
         if symbol not in pair.after.functions:
-            callers = _callers(pair.before).get(symbol, ())
+            callers = pair.before.callers().get(symbol, ())
             if pair.source.is_private and all(map(limits.chooses, callers)):
                 return None  # its callers are judged
             return FunctionJudgement(symbol, "unknown", "none", "the function is gone")
@@ -181,7 +181,7 @@ def _interprocedural(judged: list[FunctionJudgement], before: Module) -> list[Fu
     A pass may use what it knows of the arguments of all calls.
     """
     different = {each.symbol for each in judged if each.verdict == "different"}
-    callers = _callers(before)
+    callers = before.callers()
     found: list[FunctionJudgement] = []
     for each in judged:
         function = before.functions.get(each.symbol)
@@ -196,15 +196,6 @@ def _interprocedural(judged: list[FunctionJudgement], before: Module) -> list[Fu
         doubted = replace(each, verdict="unknown", detail=detail, is_doubted=True)
         found.append(doubted if is_doubted else each)
     return found
-
-
-def _callers(module: Module) -> dict[str, set[str]]:
-    """Return the functions that refer to each symbol."""
-    callers = {symbol: set[str]() for symbol in module.functions}
-    for symbol, function in module.functions.items():
-        for name in references(function.operation):
-            callers.setdefault(name, set()).add(symbol)
-    return callers
 
 
 def _reached(symbol: str, callers: dict[str, set[str]]) -> set[str]:

@@ -134,6 +134,7 @@ class Module:
     others: dict[str, Operation]
     source: str = ""
     _structures: dict[str, str | None] = field(default_factory=dict[str, str | None])
+    _callers: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
 
     def operation(self, symbol: str) -> Operation | None:
         """Return the operation with a symbol."""
@@ -146,6 +147,15 @@ class Module:
             operation = self.operation(symbol)
             self._structures[symbol] = None if operation is None else structure(operation)
         return self._structures[symbol]
+
+    def callers(self) -> dict[str, set[str]]:
+        """Return for each symbol the functions that refer to it."""
+        if not self._callers:
+            self._callers = {symbol: set[str]() for symbol in self.functions}
+            for symbol, function in self.functions.items():
+                for name in references(function.operation):
+                    self._callers.setdefault(name, set()).add(symbol)
+        return self._callers
 
 
 def walk(operation: Operation) -> Iterator[Operation]:

@@ -38,8 +38,8 @@ class Look(NamedTuple):
 def repeated_actions(path: str | os.PathLike[str], fewest: int = _FEWEST) -> Cycle | None:
     """Return the round of rewrites that repeats up to the end of a recording, or None.
 
-    Each rewrite of the round is of an operation of the round before, or of one that was made since
-    then: copies that were made before, as of an unrolled loop, are no such operations.
+    Each rewrite of the round is on an operation of the previous round, or on an operation that was
+    made since then. Copies that were made before, as of an unrolled loop, are neither.
 
     Args:
         path: of the recording, which may still grow.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -53,7 +53,7 @@ class ActionSearch:
         begin = window.begin(before, total)
         passed = begin
         if window.first is not None:
-            wanted, passed = _within(wanted, ">=", window.first), 0
+            wanted, passed = _from(wanted, window.first), 0
         actions = self._listed(wanted, passed, window.count, here, _limit(place))
         return ActionList(
             actions=actions,
@@ -87,7 +87,7 @@ class ActionSearch:
         with self._replay.fork() as fork:
             breakpoints = [_logged(wanted, _BEGINS)]
             if first is not None:
-                breakpoints.append(_logged(_within(wanted, ">=", first), _FROM))
+                breakpoints.append(_logged(_from(wanted, first), _FROM))
             fork.request(protocol.SetBreakpoints(breakpoints=breakpoints))
             replay_to(fork, place)
             here, before = fork.event, _hits(fork)[_BEGINS]
@@ -109,7 +109,7 @@ class ActionSearch:
             fork.request(protocol.OpenLog(path=str(log)))
             fork.request(protocol.SetBreakpoints(breakpoints=_with_stop(wanted, count - 1)))
             if not _go_on(fork, limit):
-                _await_ends(fork, wanted)
+                _await_ends(fork)
             _close_log(fork)
             return self._corrected(_joined([first, *read_log(log)], here, count))
 
@@ -136,10 +136,12 @@ def _go_on(fork: ForkedTool, limit: int) -> bool:
     return fork.is_closed
 
 
-def _await_ends(fork: ForkedTool, wanted: Wanted) -> None:
-    """Continue to the ends of the running actions, and log those of the wanted ones."""
+def _await_ends(fork: ForkedTool) -> None:
+    """Continue to the ends of the running actions, and log them: also where an action has erased
+    the operation by which it is wanted.
+    """
     if fork.stop is not None and fork.stop.depth:
-        running = _within(wanted, "<=", fork.stop.ordinal)
+        running = Wanted([], protocol.comparison("ordinal", "<=", fork.stop.ordinal))
         fork.request(protocol.SetBreakpoints(breakpoints=[_logged(running, _ENDS)]))
         with contextlib.suppress(ToolGone):
             fork.resume("finish", fork.stop.depth)
@@ -179,9 +181,9 @@ def _with_stop(wanted: Wanted, passed: int) -> list[protocol.WireBreakpoint]:
     return [*_both(wanted), stops]
 
 
-def _within(wanted: Wanted, operator: Literal["<=", ">="], bound: int) -> Wanted:
-    """Return those wanted actions whose ordinal is in a range."""
-    condition = protocol.comparison("ordinal", operator, bound)
+def _from(wanted: Wanted, first: int) -> Wanted:
+    """Return those wanted actions whose ordinal is at least ``first``."""
+    condition = protocol.comparison("ordinal", ">=", first)
     if wanted.condition is not None:
         condition = protocol.Condition(call="and", args=[condition, wanted.condition])
     return wanted._replace(condition=condition)

@@ -152,7 +152,7 @@ def test_a_result_that_depends_on_the_order_of_iterations_is_not_run() -> None:
     before, after = (_LOOP.format(place=each) for each in places)
     (found,) = ModuleJudge(JudgementLimits(seconds=5)).judge(Query(before, after))
     assert found.verdict == "unknown"
-    assert found.detail == "the result of memref.atomic_rmw in a parallel loop"
+    assert found.detail.endswith("the result of memref.atomic_rmw in a parallel loop")
 
 
 _FLAGGED = {

@@ -7,7 +7,6 @@ from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from actiondbg.lint.endless import endless_rewrites
 from actiondbg.lint.rules import DEFAULT_RULES, Finding, FindingPlace, Findings, Rule
 from actiondbg.recording.query.interruption import fetch_rows
 
@@ -49,8 +48,7 @@ class Linter:
             rule for rule in self.rules if rule.query and (header.checks or rule.need != "checks")
         ]
         for rule in shown:
-            found += _found(database, rule, rule.query, place)
-            if rule.name == "no-convergence" and (query := endless_rewrites(recording, database)):
+            for query in rule.queries(recording, database):
                 found += _found(database, rule, query, place)
         with self._lock:
             self._databases.append(database)

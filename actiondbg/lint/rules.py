@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
 from actiondbg.analysis.pipeline import ADAPTOR
-from actiondbg.errors import ActiondbgError
+from actiondbg.errors import ActiondbgError, UsageError
+from actiondbg.lint.endless import endless_rewrites
+
+if TYPE_CHECKING:
+    from actiondbg.recording.recording import Recording
 
 # What a rule needs: the actions of any recording, one with checks, several runs, or repeated runs.
 Need = Literal["actions", "checks", "runs", "repetition"]
@@ -32,6 +36,15 @@ class Rule:
     # the subject does not break the rule. "" for a rule that needs repeated runs.
     query: str = ""
     is_default: bool = True  # whether it is checked unless others are named
+    # Makes a further query for a recording, given with its database; None if it needs none.
+    further: Callable[[Recording, Any], str | None] | None = None
+
+    def queries(self, recording: Recording, database: Any) -> Iterator[str]:
+        """Yield the queries that show what breaks the rule in a recording."""
+        if self.query:
+            yield self.query
+        if self.further is not None and (query := self.further(recording, database)) is not None:
+            yield query
 
 
 def _checked(name: str) -> str:
@@ -116,6 +129,7 @@ RULES = (
         "names patterns that make each other's input.",
         "actions",
         _NO_CONVERGENCE,
+        further=endless_rewrites,
     ),
     Rule(
         "dead-pass",
@@ -148,6 +162,13 @@ RULES = (
 )
 DEFAULT_RULES = tuple(each for each in RULES if each.is_default)
 BY_NAME = {each.name: each for each in RULES}
+
+
+def rule_named(name: str) -> Rule:
+    """Return a rule; raises UsageError if there is none of this name."""
+    if name not in BY_NAME:
+        raise UsageError(f"{name!r} is not a rule: use {', '.join(BY_NAME)}.")
+    return BY_NAME[name]
 
 
 @dataclass(frozen=True)

@@ -54,16 +54,16 @@ def _run(script: str) -> str:
 
 def test_the_example_in_python() -> None:
     script, _ = _blocks("python")
-    assert "not-notified FoldCast<mlir::mpi::SendOp> modified mpi.send 7\n" in _run(script)
+    assert _run(script) == "not-notified FoldCast<mlir::mpi::SendOp> modified mpi.send 7\n"
 
 
 def test_the_example_with_a_suite(mlir_opt: str) -> None:
     tool = [mlir_opt, "send.mlir", "--canonicalize", "-o", "out.mlir"]
     subprocess.run(["actiondbg", "suite", "record", "-q", "-o", "suite", "--", *tool], check=True)
     _, script = _blocks("python")
-    lines = _run(script).splitlines()
-    assert (lines[0], lines[-1]) == ("1 of 1", "0 could not run again.")
-    assert "not-notified FoldCast<mlir::mpi::SendOp> 1" in lines
+    first, *found = _run(script).splitlines()
+    assert first == "1 of 1"
+    assert "not-notified FoldCast<mlir::mpi::SendOp> 1" in found
 
 
 def test_the_page_has_every_rule() -> None:

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 from sarif_pydantic import Sarif  # pyright: ignore[reportMissingTypeStubs]
 
-from actiondbg.commands.cli.lint import lint_text
+from actiondbg.commands.render.lint import lint_text
 from actiondbg.errors import ActiondbgError
 from actiondbg.lint.reports import junit_text, sarif_log
 from actiondbg.lint.rules import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal, TypedDict, cast
 
 import msgspec
 
@@ -23,6 +23,16 @@ if TYPE_CHECKING:
     from mlir.ir import Module, Operation, OpView  # pyright: ignore[reportMissingTypeStubs]
 
 What = Literal["cursor", "action", "function", "module"]
+
+
+class PrintForm(TypedDict, total=False):
+    """The form in which IR is printed; see ``StoppedIR.print``."""
+
+    generic: bool
+    locations: bool
+    skip_regions: bool
+
+
 _HOLDERS = frozenset({"function", "module"})
 
 

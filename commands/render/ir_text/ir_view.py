@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, Unpack
 
 from actiondbg.commands.render.ir_text.short_names import ShortNames
 from actiondbg.errors import ActiondbgError
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from actiondbg.process.stop import Stop
     from actiondbg.protocol import Line
     from actiondbg.recording.session.recorded_session import DebugSession
-    from actiondbg.session.inspection.stopped_ir import What
+    from actiondbg.session.inspection.stopped_ir import PrintForm, What
 
 Cut = Callable[[str, int], str]
 
@@ -95,11 +95,9 @@ class IRView:
         what: What,
         *,
         mark: bool = True,
-        generic: bool = False,
-        locations: bool = False,
-        skip_regions: bool = False,
         elide: int | None = None,
         full: bool = False,
+        **form: Unpack[PrintForm],
     ) -> PrintedText:
         """Print IR, in a file without a mark and with the names of MLIR's printer.
 
@@ -111,10 +109,8 @@ class IRView:
             what,
             mark=mark and not to_file,
             printer_names=to_file,
-            generic=generic,
-            locations=locations,
-            skip_regions=skip_regions,
             elide=self._elision(elide, full),
+            **form,
         )
 
     def excerpt(

@@ -119,11 +119,10 @@ class AlternativesComparison(Closeable):
         """Compare the final IR of an alternative, from 1, with that of the run as it is.
 
         Raises:
-            UsageError: there is no such alternative, a run has no final IR, or it is not text.
+            UsageError: there is no such alternative, a run has no final IR, it is not text, or the
+                comparison is closed.
         """
-        if not 0 < number < len(self.rows):
-            most = len(self.rows) - 1
-            raise UsageError(f"There is no alternative {number}: their numbers are 1 to {most}.")
+        self._check(number, least=1)
         why = self.without_ir(number)
         if why is not None:
             raise UsageError(why)
@@ -167,12 +166,29 @@ class AlternativesComparison(Closeable):
             "differing": self.differing(),
         }
 
+    def _check(self, number: int, least: int) -> None:
+        if not self._remove.alive:
+            raise UsageError(
+                "The comparison is closed, and its final IR is removed: compare again."
+            )
+        most = len(self.rows) - 1
+        if not least <= number <= most:
+            raise UsageError(
+                f"There is no alternative {number}: their numbers are {least} to {most}."
+            )
+
     def final_ir(self, number: int) -> str:
         """Return the final IR of a run, as ``diff`` compares it; 0 is the run as it is.
 
         Raises:
-            UsageError: the tool wrote binary output.
+            UsageError: there is no such run, it has no final IR, as after a crash, that is not
+                text, or the comparison is closed.
         """
+        self._check(number, least=0)
+        if not self._has_ir(number):
+            raise UsageError(
+                f"There is no final IR: {self._title(number)} {self._end_without_ir(number)}."
+            )
         try:
             return self._files[number].read_bytes().decode()
         except UnicodeDecodeError as error:
@@ -180,8 +196,6 @@ class AlternativesComparison(Closeable):
                 "The tool writes binary output, which cannot be compared as IR: let it write text, "
                 "or stop the alternatives at a pass with --until."
             ) from error
-        except FileNotFoundError:
-            return ""  # such as of a run that crashed
 
 
 def compare(

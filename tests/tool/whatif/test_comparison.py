@@ -356,6 +356,13 @@ def test_ir_on_which_a_later_pass_manager_fails_is_no_final_ir(tmp_path: Path, s
                 "There is no final IR to compare: the run as it is "
                 f"{end} and alternative 1, drop cse, {end}."
             )
+            for number, whose in enumerate(("the run as it is", "alternative 1, drop cse,")):
+                with pytest.raises(UsageError) as error:
+                    found.final_ir(number)
+                assert str(error.value) == f"There is no final IR: {whose} {end}."
+            for number in (-1, 2):
+                with pytest.raises(UsageError, match="their numbers are 0 to 1"):
+                    found.final_ir(number)
 
 
 def test_without_a_final_ir_there_is_no_diff(mlir_opt: str, folds: str) -> None:
@@ -469,7 +476,9 @@ def test_no_process_and_no_file_remains(launch: Launch, tmp_path: Path) -> None:
     found = whatif.compare(session, f"{MERGE} off", jobs=2)
     assert session.target.forks() == forks
     found.close()
-    assert found.final_ir(0) == ""
+    for ask in (found.final_ir, found.diff):
+        with pytest.raises(UsageError, match="The comparison is closed"):
+            ask(1)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folds.mlir"]
 
 

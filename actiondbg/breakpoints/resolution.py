@@ -13,11 +13,12 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property, lru_cache
-from typing import Literal, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import msgspec
 
 from actiondbg.breakpoints.spec import Piece, location_spec, parse_pieces, parse_spec
+from actiondbg.breakpoints.spec_kinds import KINDS, Kind
 from actiondbg.protocol import ActionRef, Term
 from actiondbg.protocol.tags import PASS_TAG, PATTERN_TAG
 from actiondbg.support.counts import counted
@@ -142,24 +143,7 @@ class _Likeness:
         return self._matcher.ratio() if self._matcher.quick_ratio() > least else 0.0
 
 
-Kind = Literal["pattern", "pass", "op", "func", "tag"]
-
 _ORDER: tuple[Kind, ...] = ("pattern", "pass", "op", "func", "tag")
-# The kind of the names that a term has, and how that is said.
-_KIND_OF: dict[str, Kind] = {
-    **{kind: kind for kind in _ORDER},
-    "fold": "op",
-    "in": "pass",
-}
-_NOUNS: dict[str, str] = {
-    "pattern": "pattern",
-    "pass": "pass",
-    "in": "pass",
-    "op": "operation",
-    "fold": "operation",
-    "func": "function",
-    "tag": "tag",
-}
 _PLAIN = re.compile(r"[\w./+-]*[A-Za-z_./][\w./+-]*")  # a path that needs no quotes before a line
 _ANONYMOUS = re.compile(r"\(anonymous namespace\)::|\{anonymous\}::")
 
@@ -363,8 +347,9 @@ def _unknown(piece: Piece, term: Term, names: Vocabulary) -> str | None:
     glob = term.glob or ""
     if term.kind == "name":
         return _clause(f"nothing named {piece.raw!r}", _nearest(glob, _ORDER, names), names)
-    kind = _KIND_OF.get(term.kind)
-    if kind is None or is_known(kind, glob, names) or not glob.strip("*"):
+    traits = None if term.kind == "ordinal" else KINDS[term.kind]
+    kind = None if traits is None else traits.names
+    if traits is None or kind is None or is_known(kind, glob, names) or not glob.strip("*"):
         return None
     # The class names of passes are not listed.
     is_class = kind == "pass" and (glob[:1].isupper() or "::" in glob)
@@ -374,7 +359,7 @@ def _unknown(piece: Piece, term: Term, names: Vocabulary) -> str | None:
         return None
     if near is not None:
         near = f"{term.kind}:{near.partition(':')[2]}"
-    return _clause(f"no {_NOUNS[term.kind]} {glob!r}", near, names)
+    return _clause(f"no {traits.noun} {glob!r}", near, names)
 
 
 def _unknown_place(path: str, line: int | None, names: Vocabulary) -> str | None:

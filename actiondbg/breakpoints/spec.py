@@ -19,17 +19,15 @@ import difflib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
+from actiondbg.breakpoints.spec_kinds import KINDS, PREFIXES
 from actiondbg.errors import UsageError
-from actiondbg.protocol import ActionRef, Term
-from actiondbg.protocol.tags import FOLD_TAG, PATTERN_TAG, TAG_OF_KIND
+from actiondbg.protocol import ActionRef, SpecKind, Term
+from actiondbg.protocol.tags import FOLD_TAG, PATTERN_TAG
 from actiondbg.support.globs import check_glob, escape_glob, glob_matches, is_literal
 
-_GlobKind = Literal["tag", "pattern", "pass", "fold", "op", "func", "context", "mlir", "loc"]
-_GLOB_KINDS: dict[str, _GlobKind] = {kind: kind for kind in get_args(_GlobKind)}
-_GLOB_KINDS["kernel"] = "func"  # as users of Triton name the function of a kernel
-_PREFIXES = (*_GLOB_KINDS, "in", "file")
+_PREFIXES = (*PREFIXES, "file")
 _WORD = re.compile(r"""(?:"[^"]*"|(?<![^\s:])'[^']*'|[^\s"])+""")
 # A single word before a single colon: mlir::X is a name.
 _PREFIX = re.compile(r"([A-Za-z_][\w-]*):(?!:)")
@@ -45,14 +43,11 @@ _ESCAPED = re.compile(r"(?:\\[0-9A-F]{2})+")
 _LONE_COLON = re.compile(r"(?<!:):(?!:)")
 
 
-_TAGS: dict[str, str] = {**TAG_OF_KIND}  # of the actions that a kind of term selects
+# By the kind of a term: the tag that its actions have.
+_TAGS: dict[str, str | None] = {kind: traits.tag for kind, traits in KINDS.items()}
 # The properties of which an action has one only, if they are not globs.
 _SINGLE = {
-    "op": "operation",
-    "fold": "operation",
-    "func": "function",
-    "context": "context",
-    "mlir": "MLIR",
+    **{kind: traits.noun for kind, traits in KINDS.items() if traits.is_single},
     "ordinal": "ordinal",
 }
 # Dialects without an operation that a pass can run on: none is isolated from above.
@@ -191,10 +186,10 @@ def _parse_term(piece: Piece) -> Term:
     prefix = _PREFIX.match(piece.raw)
     if prefix and prefix[1] in _PREFIXES:
         value = piece.after(prefix.end())
-        if prefix[1] == "in":
-            return _in_term(value)
-        kind = _GLOB_KINDS.get(prefix[1])
-        return _glob_term(kind, value) if kind else _file_term(value)
+        kind = PREFIXES.get(prefix[1])
+        if kind is None:
+            return _file_term(value)
+        return _in_term(value) if kind == "in" else _glob_term(kind, value)
     location = _LOCATION.fullmatch(piece.raw)
     if location:
         return _location_term(piece, location)
@@ -246,7 +241,7 @@ def _in_term(value: Piece) -> Term:
     return term
 
 
-def _glob_term(kind: _GlobKind | Literal["name", "in"], value: Piece) -> Term:
+def _glob_term(kind: Literal[SpecKind, "name"], value: Piece) -> Term:
     glob = value.plain
     if not glob:
         raise value.error(f"Nothing follows {kind}: give a name, or * for any.")
@@ -338,7 +333,7 @@ def _tag_excludes(one: Term, other: Term) -> bool:
         return False
     if one.kind == "tag":
         return one.glob != tag and not glob_matches(one.glob or "", tag)
-    return _TAGS.get(one.kind, tag) != tag
+    return (_TAGS.get(one.kind) or tag) != tag
 
 
 def _single_value(term: Term) -> int | str | None:

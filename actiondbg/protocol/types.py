@@ -11,6 +11,9 @@ UnitState = Literal["alive", "erased", "replaced"]
 Result = Literal["succeeded", "unchanged", "failed", "skipped"]
 RESULTS: tuple[Result, ...] = get_args(Result)
 ResultFilter = Literal["succeeded", "failed", "changed", "unchanged", "skipped"]
+SpecKind = Literal[  # of the terms of a SPEC that take a glob
+    "tag", "pattern", "pass", "fold", "op", "func", "loc", "context", "mlir", "in"
+]
 CatchKind = Literal["failure", "crash", "verify", "diagnostic", "nonconvergence"]
 ChangeKind = Literal["inserted", "erased", "replaced", "modified", "moved"]
 Role = Literal["tool", "checkpoint", "replica", "trial"]
@@ -302,21 +305,7 @@ class Statistic(Message):
 class Term(Message, omit_defaults=True):
     """One part of a breakpoint's SPEC; ``nth`` is the number of the run of a pass around."""
 
-    kind: Literal[
-        "tag",
-        "pattern",
-        "pass",
-        "fold",
-        "name",
-        "op",
-        "func",
-        "in",
-        "context",
-        "mlir",
-        "loc",
-        "location",
-        "ordinal",
-    ]
+    kind: Literal[SpecKind, "name", "location", "ordinal"]
     glob: str | None = None
     nth: int | None = None
     path: str | None = None

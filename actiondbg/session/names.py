@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from actiondbg import protocol
-from actiondbg.breakpoints.resolution import Kind
+from actiondbg.breakpoints.spec_kinds import Kind
 from actiondbg.errors import ActiondbgError, LaunchError
 from actiondbg.ir.source_names import SourceNames
 from actiondbg.process.stop import Stop

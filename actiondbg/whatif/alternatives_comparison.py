@@ -123,8 +123,7 @@ class AlternativesComparison(Closeable):
                 comparison is closed.
         """
         self._check(number, least=1)
-        why = self.without_ir(number)
-        if why is not None:
+        if (why := self.without_ir(number)) is not None:
             raise UsageError(why)
         before, after = self.final_ir(0), self.final_ir(number)
         diff = make_diff(before, after, {}, {})
@@ -135,11 +134,14 @@ class AlternativesComparison(Closeable):
 
         None if both have one.
         """
-        lacking = [at for at in (0, number) if not self._has_ir(at)]
+        return self._without_ir(0, number)
+
+    def _without_ir(self, *numbers: int) -> str | None:
+        lacking = [at for at in numbers if not self._has_ir(at)]
         if not lacking:
             return None
         ends = " and ".join(f"{self._title(at)} {self._end_without_ir(at)}" for at in lacking)
-        return f"There is no final IR to compare: {ends}."
+        return f"There is no final IR: {ends}."
 
     def _end_without_ir(self, number: int) -> str:
         row = self.rows[number]
@@ -185,10 +187,8 @@ class AlternativesComparison(Closeable):
                 text, or the comparison is closed.
         """
         self._check(number, least=0)
-        if not self._has_ir(number):
-            raise UsageError(
-                f"There is no final IR: {self._title(number)} {self._end_without_ir(number)}."
-            )
+        if (why := self._without_ir(number)) is not None:
+            raise UsageError(why)
         try:
             return self._files[number].read_bytes().decode()
         except UnicodeDecodeError as error:

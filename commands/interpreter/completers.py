@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, get_args
 import msgspec
 
 from actiondbg.breakpoints.condition import FIELDS
+from actiondbg.breakpoints.spec_kinds import KINDS, PREFIXES
 from actiondbg.breakpoints.targets import TARGETS
 from actiondbg.commands.interpreter.settings import SETTINGS
 from actiondbg.errors import ActiondbgError
@@ -18,20 +19,8 @@ from actiondbg.ir.tokens import VALUE
 from actiondbg.protocol import CatchKind
 
 if TYPE_CHECKING:
-    from actiondbg.breakpoints.resolution import Kind
+    from actiondbg.breakpoints.spec_kinds import Kind
     from actiondbg.commands.interpreter.console import Console
-
-_KINDS: dict[str, Kind] = {
-    "tag": "tag",
-    "pattern": "pattern",
-    "pass": "pass",
-    "fold": "op",
-    "op": "op",
-    "in": "pass",
-    "func": "func",
-    "kernel": "func",
-}
-
 
 _VALUE = re.compile(VALUE)
 
@@ -107,15 +96,19 @@ passes = _completer("pass")
 operations = _completer("op")
 
 
-def _names_of_kind(typed: Typed, kind: str) -> list[str] | None:
+def _names_after(typed: Typed, prefix: str) -> list[str] | None:
     """Return the names that a kind of SPEC takes; None for a word that is none."""
-    session = typed.console.session
-    if kind in _KINDS:
-        return _names(typed, _KINDS[kind])
+    if prefix == "file":
+        return _locations(typed)
+    if prefix not in PREFIXES:
+        return None
+    kind = PREFIXES[prefix]
     if kind in ("context", "mlir"):
         attribute = "name" if kind == "context" else "mlir"
+        session = typed.console.session
         return _available(lambda: [getattr(each, attribute) for each in session.contexts])
-    return _locations(typed) if kind == "file" else None
+    names = KINDS[kind].names
+    return [] if names is None else _names(typed, names)
 
 
 def spec(typed: Typed) -> list[str] | None:
@@ -124,13 +117,13 @@ def spec(typed: Typed) -> list[str] | None:
     if "if" in typed.before:
         return matching(FIELDS, word)
     prefix, colon, _ = word.partition(":")
-    if colon and (known := _names_of_kind(typed, prefix)) is not None:
+    if colon and (known := _names_after(typed, prefix)) is not None:
         return matching([f"{prefix}:{name}" for name in known], word)
     if word.startswith("@"):
         return matching([f"@{name}" for name in _names(typed, "func")], word)
     if colon or word.startswith(("./", "/", "~")):
         return None
-    kinds = [f"{kind}:" for kind in (*_KINDS, "context", "mlir", "file")]
+    kinds = [f"{prefix}:" for prefix in (*PREFIXES, "file")]
     bare: tuple[Kind, ...] = ("pattern", "pass", "op", "func", "tag")
     names = [name for kind in bare for name in _names(typed, kind)]
     names += _locations(typed) if word else []

@@ -8,6 +8,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from actiondbg.breakpoints.condition import FIELDS
+from actiondbg.breakpoints.spec_kinds import KINDS
 from actiondbg.commands.interpreter.options import no_forms
 from actiondbg.commands.render.tables import fitted
 
@@ -16,19 +17,14 @@ if TYPE_CHECKING:
 
 Refusal = Callable[["Command"], str | None]
 
-SPEC = """\
+_COLUMN = 20  # of the meanings of the terms of a SPEC
+_TERMS = "\n".join(
+    f"  {kind}:{traits.word}".ljust(_COLUMN) + traits.about.replace("\n", "\n" + " " * _COLUMN)
+    for kind, traits in KINDS.items()
+)
+SPEC = f"""\
 SPEC selects actions by one property, or by several joined with 'and'.
-  tag:T             tag, such as apply-pattern, fold, pass-execution, transform-op
-  pattern:GLOB      application of a pattern with that name
-  pass:GLOB         execution of a pass, by argument or class name
-  fold:OPGLOB       fold of an operation with that name
-  op:GLOB           name of the operation of the action
-  func:GLOB         symbol of the function around the operation; kernel:GLOB too
-  loc:GLOB          name inside the location, as Triton and JAX give to values
-  context:GLOB      MLIR context, such as c1; info contexts lists them
-  mlir:GLOB         file of the MLIR, such as libtriton.so, in a program with several
-  in:GLOB           anything inside a pass, at any depth; in:GLOB#2 is inside the
-                    second run of that pass
+{_TERMS}
   FILE:LINE[:COL]   location of the operation; FILE:LINE-LINE is a range,
                     file:FILE a whole file; FILE matches by its last components
   #17               ordinal

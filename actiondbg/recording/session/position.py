@@ -110,11 +110,10 @@ class Position:
                 after, goals, 1 if one_by_one else count
             )
             self._call_observers(after, there)
+            ended = self._breakpoints.count_passed(after, there)  # predicates may read the hits
             accepted = self._accepted(there, hit)
-            if hit and not accepted and not is_goal:
-                self._breakpoints.count_refused(after, there)
-            else:
-                self._breakpoints.count_passed(after, there)
+            if accepted or is_goal or not hit:
+                self._breakpoints.remove(ended)
                 count = count - 1 if one_by_one and (hit or is_goal) else 0
                 if count == 0:
                     return self._arrive(self._stop_of(there, accepted, reason))
@@ -167,6 +166,7 @@ class Position:
 
     def accepted(self, event: int) -> list[Breakpoint]:
         """Return the breakpoints that stop at an event, by their predicates, if any."""
+        self._breakpoints.jump(event)  # predicates may read the hits
         return self._accepted(event, self._breakpoints.hit_at(event))
 
     def _jumped(self, event: int, accepted: list[Breakpoint] | None = None) -> Stop:
@@ -299,21 +299,19 @@ class RecordedBreakpoints:
         hit = [one for one in stopping if _holds(stops[one.id], event)]
         return event, hit if which < len(hits) else [], _holds(goals, event)
 
-    def count_passed(self, after: int, event: int) -> None:
-        """Count the hits after an event, up to a stop; temporary breakpoints that stop go."""
+    def count_passed(self, after: int, event: int) -> list[Breakpoint]:
+        """Count the hits after an event, up to another; return temporary ones that stop there."""
+        ended: list[Breakpoint] = []
         for one in self._enabled():
-            stops = self._stops(one, after)
-            self._count_hits(one, after, event)
-            if one.temporary and not one.is_passed and len(stops) and stops[0] <= event:
-                self._table.remove(one.id)
+            if one.temporary and not one.is_passed:
+                ended += [one] if np.any(self._stops(one, after)[:1] <= event) else []
+            one.count(self._hits(one, after, event, one.hits, one.matched))
+        return ended
 
-    def count_refused(self, after: int, event: int) -> None:
-        """Count the hits after an event, up to one at which predicates refused the stop."""
-        for one in self._enabled():
-            self._count_hits(one, after, event)
-
-    def _count_hits(self, one: Breakpoint, after: int, event: int) -> None:
-        one.count(self._hits(one, after, event, one.hits, one.matched))
+    def remove(self, ended: list[Breakpoint]) -> None:
+        """Remove temporary breakpoints that have stopped the session."""
+        for one in ended:
+            self._table.remove(one.id)
 
     def _stops(self, one: Breakpoint, after: int) -> Ints:
         """Return the events after another at which a breakpoint stops."""

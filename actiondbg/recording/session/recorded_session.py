@@ -12,7 +12,8 @@ import numpy as np
 
 from actiondbg.breakpoints.breakpoint import BreakpointTable
 from actiondbg.breakpoints.condition import parse_condition, uses_field
-from actiondbg.breakpoints.resolution import Kind, Vocabulary
+from actiondbg.breakpoints.resolution import Vocabulary
+from actiondbg.breakpoints.spec_kinds import Kind
 from actiondbg.errors import ControlRefused, UsageError
 from actiondbg.process.branches import Branch, Timeline, only_found, too_far_out
 from actiondbg.process.checkpoints import Automatic, Checkpoint

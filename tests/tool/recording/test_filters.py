@@ -7,11 +7,14 @@ import os
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 import actiondbg
 from actiondbg.breakpoints.condition import FIELDS
+from actiondbg.breakpoints.spec_kinds import KINDS, PREFIXES
+from actiondbg.protocol import SpecKind
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
 from actiondbg.recording.format.file import read_file
@@ -83,6 +86,8 @@ _SPECS = [
     *("in:canonicalize", "in:canonicalize#1", "in:canonicalize#2", "in:Canon*#2", "in:*#1"),
     *("in:cse", "in:cse#2 and op:func.*", "in:mlir::detail::*", "in:*Adaptor and pass:cse"),
     *("in:convert-scf-to-cf and tag:apply-*", "func:sum and in:canon* and tag:fold"),
+    *('"loc:a name"', "loc:a*", "loc:*", "context:c*", "context:c9", "mlir:*"),
+    *("loc:* and tag:fold", "context:c1 and op:arith.*"),
     *('file:"we\\irdé.mlir"', "tag:fold and b.mlir:1-99", "AddI* and places.mlir:1-99"),
 ]
 _CONDITIONS = [
@@ -219,6 +224,12 @@ def test_condition_on_the_outcome_selects_as_its_breakpoint(mlir_opt: str, place
 def test_each_field_is_compared_with_the_agent() -> None:
     words = set(re.findall(r"\w+", " ".join([*_CONDITIONS, *_ABOUT_OUTCOMES])))
     assert set(FIELDS) <= words
+
+
+def test_every_kind_of_term_is_compared() -> None:
+    assert set(PREFIXES.values()) == set(get_args(SpecKind)) == set(KINDS)
+    compared = {each.partition(":")[0].strip('"') for each in _SPECS}
+    assert set(KINDS) <= compared
 
 
 def test_each_field_equals_itself_in_the_agent(mlir_opt: str, places: str) -> None:

@@ -353,8 +353,7 @@ def test_ir_on_which_a_later_pass_manager_fails_is_no_final_ir(tmp_path: Path, s
             why = "" if status else ", though the last pass manager of no module succeeded"
             end = f"ended with status {status}{why}"
             assert found.without_ir(1) == (
-                "There is no final IR to compare: the run as it is "
-                f"{end} and alternative 1, drop cse, {end}."
+                f"There is no final IR: the run as it is {end} and alternative 1, drop cse, {end}."
             )
             for number, whose in enumerate(("the run as it is", "alternative 1, drop cse,")):
                 with pytest.raises(UsageError) as error:
@@ -371,7 +370,7 @@ def test_without_a_final_ir_there_is_no_diff(mlir_opt: str, folds: str) -> None:
     done = run("whatif", "-a", f"{crashing}; drop cse", "--diff", *program)
     assert done.returncode == 0, done.stderr
     assert (
-        f"There is no final IR to compare: alternative 1, {crashing}, ended with status 1."
+        f"There is no final IR: alternative 1, {crashing}, ended with status 1."
     ) in done.stdout.splitlines()
     # The run as it is and the alternative both fail.
     failing = ("--", mlir_opt, folds, "--transform-interpreter", "--cse")
@@ -379,7 +378,7 @@ def test_without_a_final_ir_there_is_no_diff(mlir_opt: str, folds: str) -> None:
     assert done.returncode == 0, done.stderr
     assert "the same final IR" not in done.stdout
     assert done.stdout.splitlines()[-1] == (
-        "There is no final IR to compare: the run as it is ended with status 1 and alternative 1, "
+        "There is no final IR: the run as it is ended with status 1 and alternative 1, "
         "append cse, ended with status 1."
     )
 

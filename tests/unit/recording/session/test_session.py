@@ -439,6 +439,21 @@ def test_a_predicate_refuses_a_stop(session: RecordedSession) -> None:
     assert _place(session.timeline.reverse_continue()) == ("before", 1)
 
 
+def test_a_predicate_reads_the_hits_with_this_one(session: RecordedSession) -> None:
+    hits: list[tuple[int, int]] = []
+
+    def note(stop: Stop) -> bool:
+        hits.append((stop.ordinal, session.breakpoints.get(found.id).hits))
+        return False
+
+    found = session.breakpoints.add("tag:apply-pattern", predicate=note)
+    assert session.continue_().when == "exit"
+    assert hits == [(4, 1), (5, 2), (7, 3)]
+    hits.clear()
+    assert session.timeline.reverse_continue().reason == "start"
+    assert hits == [(7, 3), (5, 2), (4, 1)]
+
+
 def test_reverse_continue_counts_only_accepted_hits(session: RecordedSession) -> None:
     session.breakpoints.add("tag:apply-pattern", predicate=lambda stop: stop.ordinal != 5)
     session.timeline.goto(8)

@@ -173,20 +173,22 @@ class SourceBreakpoint(Arguments, frozen=True):
 
 
 class FunctionBreakpoint(Arguments, frozen=True):
-    """A breakpoint by its name, which is a SPEC."""
+    """A breakpoint by its name, which is a SPEC; ``logMessage`` is not of the specification."""
 
     name: str
     condition: str | None = None
     hit_condition: str | None = None
+    log_message: str | None = None
 
 
 class DataBreakpoint(Arguments, frozen=True):
-    """A watch."""
+    """A watch; ``logMessage`` is not of the specification."""
 
     data_id: str
     access_type: Literal["read", "write", "readWrite"] | None = None
     condition: str | None = None
     hit_condition: str | None = None
+    log_message: str | None = None
 
 
 class ExceptionFilterOptions(Arguments, frozen=True):

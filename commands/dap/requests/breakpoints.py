@@ -189,8 +189,12 @@ def set_data_breakpoints(
 
 
 def _wanted(line: str, asked: protocol.FunctionBreakpoint | protocol.DataBreakpoint) -> Wanted:
-    condition, hit_condition = asked.condition or None, asked.hit_condition or None
-    return Wanted(line=line, condition=condition, hit_condition=hit_condition)
+    return Wanted(
+        line=line,
+        condition=asked.condition or None,
+        hit_condition=asked.hit_condition or None,
+        log=asked.log_message or None,
+    )
 
 
 def _replace(client: Client, group: str, wanted: Sequence[Wanted]) -> list[protocol.Breakpoint]:

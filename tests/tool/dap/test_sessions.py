@@ -133,6 +133,28 @@ def test_a_log_point_after_actions_tells_how_they_ended(fold: str, client: Serve
     assert any(" failed, 0 changes, There's no operation" in line for line in logged)
 
 
+def test_log_points_of_names_and_of_data_log_and_do_not_stop(
+    fold: str, client: ServedClient
+) -> None:
+    client.launch(MLIR_OPT, fold, "--canonicalize", stopOnEntry=True)
+    named = {"name": "pattern:AddIAddConstant", "condition": "line == 8", "hitCondition": "2"}
+    wanted = [{**named, "logMessage": "tried at #{ordinal}"}, {**named, "logMessage": "{colour}"}]
+    made = client.request("setFunctionBreakpoints", {"breakpoints": wanted})["breakpoints"]
+    assert [each["verified"] for each in made] == [True, False]
+    assert "has no {colour}" in made[1]["message"]
+    client.run()
+    watched = {"dataId": "op:arith.addi count", "logMessage": "watched, {when} #{ordinal}"}
+    made = client.request("setDataBreakpoints", {"breakpoints": [watched]})["breakpoints"]
+    assert made[0]["verified"]
+    assert client.run_to_end() == 0
+    lines = client.output["console"].splitlines()
+    assert [line for line in lines if line.startswith("tried at")] == [
+        "tried at #13",
+        "tried at #23",
+    ]
+    assert "watched, before #12" in lines
+
+
 def test_lines_of_the_ir_have_breakpoints(fold: str, client: ServedClient) -> None:
     client.launch(MLIR_OPT, fold, "--canonicalize", stopOnEntry=True)
     client.run()

@@ -19,6 +19,7 @@ USERS_PRELOAD = "ACTIONDBG_PRELOAD"
 KEPT = "ACTIONDBG_KEPT"  # names of other variables that each process needs, with commas between
 WITHOUT = "ACTIONDBG_WITHOUT"  # names with commas between them, for the agent and from the user
 SUITE = "ACTIONDBG_SUITE"  # the folder of a suite
+FRONT_END = "ACTIONDBG_FRONT_END"  # the pid of the front end, with which a tool ends
 SEEN = "ACTIONDBG_SEEN"  # the path of the file of SeenPrograms
 # The name of a sanitizer's runtime, of GCC or of Clang.
 _SANITIZER = re.compile(r"lib((a|hwa|l|t|ub)san\.|clang_rt\.)")
@@ -28,6 +29,7 @@ _OF_AGENTS = (
     "ACTIONDBG_RECORD",
     "ACTIONDBG_UPSTREAM_LOG",
     VARIABLE,
+    FRONT_END,
     "ACTIONDBG_FOLLOW",
     "ACTIONDBG_CACHE",
     WITHOUT,

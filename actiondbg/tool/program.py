@@ -17,6 +17,7 @@ from actiondbg.support.user_directories import cache_directory
 from actiondbg.tool import Tool, expand_driver, find_tool
 from actiondbg.tool.address_layout import address_layout
 from actiondbg.tool.agent_environment import (
+    FRONT_END,
     KEPT,
     PRELOAD,
     USERS_PRELOAD,
@@ -199,6 +200,8 @@ class Program:
                 result["ACTIONDBG_FOLLOW"] = self.follow
             caches = bypassing_caches(result)
             result |= {**caches, KEPT: ",".join(caches)}
+        else:
+            result[FRONT_END] = str(os.getpid())
         return result
 
     @property

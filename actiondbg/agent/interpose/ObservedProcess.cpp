@@ -34,8 +34,8 @@ static std::string readVariable(const char *name, bool isKept) {
 
 static void removeAgent() {
   for (const char *name :
-       {"ACTIONDBG_PROGRAM", "ACTIONDBG_FOLLOW", "ACTIONDBG_CACHE",
-        "ACTIONDBG_WITHOUT", "ACTIONDBG_KEPT"})
+       {"ACTIONDBG_PROGRAM", "ACTIONDBG_FRONT_END", "ACTIONDBG_FOLLOW",
+        "ACTIONDBG_CACHE", "ACTIONDBG_WITHOUT", "ACTIONDBG_KEPT"})
     unsetenv(name);
   if (const char *users = getenv("ACTIONDBG_PRELOAD"))
     setenv("LD_PRELOAD", users, 1);
@@ -70,12 +70,26 @@ static void takeEnvironmentOnce() {
     takeEnvironment();
 }
 
-/// Ends a program that the front end has started when that ends.
-__attribute__((constructor)) static void endWithFrontEnd() {
-  const char *frontEnd = getenv("ACTIONDBG_PROGRAM");
-  if (frontEnd && getppid() == strtol(frontEnd, nullptr, 10))
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+static pid_t readPid(const char *variable) {
+  const char *text = getenv(variable);
+  return text ? static_cast<pid_t>(strtol(text, nullptr, 10)) : 0;
 }
+
+/// Ends what the front end has started when that ends: a program, and a tool,
+/// which may wait for its input, or compute, before its first context.
+__attribute__((constructor)) static void endWithFrontEnd() {
+  for (const char *name : {"ACTIONDBG_PROGRAM", "ACTIONDBG_FRONT_END"})
+    if (getppid() == readPid(name))
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // It may have ended while the libraries of the tool were loaded.
+  pid_t frontEnd = readPid("ACTIONDBG_FRONT_END");
+  if (frontEnd > 0 && kill(frontEnd, 0) != 0 && errno == ESRCH)
+    exitAtOnce(3);
+}
+
+/// From its connection on, the end of the connection ends a tool. The thread of
+/// the front end that started it may end earlier.
+static void endWithConnection() { prctl(PR_SET_PDEATHSIG, 0); }
 
 __attribute__((destructor)) static void sayGoodbye() {
   Engine::first().end.exit();
@@ -246,6 +260,8 @@ void adbg::observeProcess(MLIRContext *context) {
   if (!given.socket.empty()) {
     noteDebugged(/*isReplay=*/false);
     Engine::get().attach(given.socket);
+    if (!given.isOfProgram)
+      endWithConnection();
   }
 }
 

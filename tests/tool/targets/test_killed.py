@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -10,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import PYPI
 from tests.paths import COMMAND
-from tests.processes import descendants, wait_for_end
+from tests.processes import descendants, kill_family, wait_for_end
 from tests.tool.targets.scene import Scene, scene_of
 from tests.tool.targets.targets import TARGETS
 
@@ -63,3 +65,33 @@ def test_a_killed_debugger_leaves_nothing(name: str, front_end: str, tmp_path: P
         # There may be no file yet.
         written = _written(directory)
         assert [file for file in written if not expected[file].startswith(written[file])] == []
+
+
+@pytest.mark.parametrize("front_end", FRONT_ENDS)
+def test_a_killed_debugger_leaves_no_tool_that_waits_for_its_input(
+    front_end: str, tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "in.mlir")
+    argv = [COMMAND, *FRONT_ENDS[front_end], str(PYPI / "mlir-opt"), "in.mlir"]
+    with subprocess.Popen(
+        argv, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
+        tool = _process_of("mlir-opt", process.pid)
+        time.sleep(0.2)  # from its start to the open of its input
+        process.kill()
+    try:
+        wait_for_end([tool])
+    finally:
+        kill_family(tool)
+
+
+def _process_of(name: str, parent: int) -> int:
+    """Wait for a child with a name; return its pid."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        for pid in descendants(parent):
+            with contextlib.suppress(OSError):
+                if Path(f"/proc/{pid}/comm").read_text().strip() == name:
+                    return pid
+        time.sleep(0.01)
+    raise AssertionError(f"{name} has not been started")

@@ -31,6 +31,8 @@ class Breakpoint:
         temporary: whether its first stop deletes it.
         after: whether it stops after the action; always with an outcome, or a condition about it.
         ignore: the number of hits that are still ignored.
+        ignore_each_run: the number of hits that each run ignores from its beginning; 0 for those
+            that the run before has left.
         hits: the number of hits in this run, or the last one; ignored hits count.
         matched: the number of actions in this run, or the last one, that matched the SPEC; those
             count, too, for which the condition or the outcome does not hold.
@@ -62,6 +64,7 @@ class Breakpoint:
     predicate: Callable[[Any], bool] | None = None
     unresolved: UnresolvedNames | None = field(default=None, repr=False, compare=False)
     is_passed: bool = field(default=False, repr=False, compare=False)
+    ignore_each_run: int = field(default=0, repr=False, compare=False)
     _terms: list[protocol.Term] = field(default_factory=list[protocol.Term], repr=False)
     _parsed: protocol.Condition | None = field(default=None, repr=False)
     _outcome: protocol.OutcomeFilter | None = field(default=None, repr=False)
@@ -302,6 +305,7 @@ class BreakpointTable:
         for one in self._all.values():
             one.hits = one.matched = 0
             one.was_hit = False
+            one.ignore = one.ignore_each_run or one.ignore
 
 
 def breakpoint_script(breakpoints: Iterable[Breakpoint]) -> str:

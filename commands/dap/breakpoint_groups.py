@@ -113,15 +113,6 @@ class BreakpointGroups:
                 found.append(each)
         return found
 
-    def reset_ignored(self, debuggee: Debuggee) -> None:
-        """Count hits from 1 again, for a new run."""
-        existing = {one.id for one in debuggee.session.breakpoints.all()}
-        for group in self._groups.values():
-            for each in group:
-                count = _ignored(each.wanted.hit_condition)
-                if each.id is not None and each.id in existing and count:
-                    debuggee.session.breakpoints.set_ignore(each.id, count)
-
     # --- helpers ---
 
     def _place(self, debuggee: Debuggee, placed: Placed, log: Log) -> None:
@@ -139,6 +130,7 @@ class BreakpointGroups:
             return
         placed.id = made.id
         made.predicate = predicate
+        made.ignore_each_run = ignored
         if ignored:
             debuggee.session.breakpoints.set_ignore(made.id, ignored)
 

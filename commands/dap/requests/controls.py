@@ -254,7 +254,6 @@ def restart(client: Client, arguments: NoArguments) -> str:
 
     A changed configuration, which the client may send, is not read: it needs a new session.
     """
-    client.server.breakpoints.reset_ignored(client.debuggee)
     client.server.is_terminated = False
     return _first_line(client.debuggee)
 

@@ -96,6 +96,20 @@ def test_breakpoints_say_what_became_of_them(fold: str, client: ServedClient) ->
     assert "failed" in client.evaluate("info breakpoints")
 
 
+def test_hit_counts_are_those_of_each_run(fold: str, client: ServedClient) -> None:
+    client.launch(MLIR_OPT, fold, "--canonicalize")
+    asked = {"name": "pattern:AddIAddConstant", "condition": "line == 8", "hitCondition": "2"}
+    client.request("setFunctionBreakpoints", {"breakpoints": [asked]})
+    client.run()
+    assert client.frames()[0]["name"].startswith("#13 ")
+    for line in ("run", "restart"):  # in the debug console
+        client.evaluate(line)
+        client.event("stopped")
+        assert client.frames()[0]["name"].startswith("#13 ")
+    client.resume("restart")
+    assert client.frames()[0]["name"].startswith("#13 ")
+
+
 def test_a_breakpoint_becomes_verified_when_its_name_is_known(
     fold: str, client: ServedClient
 ) -> None:

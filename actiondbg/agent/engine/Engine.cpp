@@ -191,7 +191,7 @@ void Engine::between(Frame &frame, Notice &notice) {
   if (frame.ordinal == 1)
     for (Breakpoint *one : observer.watches)
       if (!one->log)
-        one->watch->dropEvents();
+        one->watch->dropEvents(opAround(&frame));
   breakpoints.hitWatches(frame, notice);
   if (verifier.isOn && observer.culpritNow().guess)
     verify(frame, notice);

@@ -102,10 +102,18 @@ void Watch::arm(Operation *anywhere) {
     return;
   }
   armed = true;
-  if (Operation *root = rootOf(anywhere))
+  countFrom(anywhere);
+}
+
+/// Counts the operations that there are now, the outermost one, too, which is
+/// never placed.
+void Watch::countFrom(Operation *anywhere) {
+  if (Operation *root = rootOf(anywhere)) {
+    count = 0;
     root->walk([&](Operation *op) {
       count += glob->matches(op->getName().getStringRef());
     });
+  }
   counted = count;
 }
 
@@ -182,8 +190,9 @@ void Watch::replaced(Operation *op, const ValueName &by, Operation *next) {
   follow(next, by.id);
 }
 
-void Watch::dropEvents() {
-  counted = count;
+void Watch::dropEvents(Operation *anywhere) {
+  if (about == About::Count)
+    countFrom(anywhere);
   event.clear();
 }
 

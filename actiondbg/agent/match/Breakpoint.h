@@ -26,13 +26,15 @@ public:
 
   /// Returns the events since the last call; empty if there are none.
   std::string takeEvents();
-  /// Drops the events so far: they came from parsing the input.
-  void dropEvents();
+  /// Drops the events so far, before the first action: they came from parsing
+  /// the input. `anywhere` is an operation of it.
+  void dropEvents(Operation *anywhere);
 
   /// Whether the operation is gone, without a replacement that is followed.
   bool hasEnded() const { return about != About::Count && armed && !target; }
 
 private:
+  void countFrom(Operation *anywhere);
   void follow(Operation *op, uint32_t id);
   void addEvent(const std::string &event);
   void compare();

@@ -215,6 +215,18 @@ def test_watch_of_a_count(launch: Launch) -> None:
     assert culprits == tags
 
 
+@pytest.mark.parametrize("glob", ["*", "builtin.*", "arith.*"])
+def test_a_count_is_the_same_on_the_way_back(chain: actiondbg.Session, glob: str) -> None:
+    chain.breakpoints.watch(f"op:{glob} count")
+    before = chain.ir.count(glob)
+    messages: list[str | None] = []
+    while (stop := chain.continue_()).when != "exit":
+        messages.append(stop.message)
+    assert not messages or f"changed from {before} to" in str(messages[0])
+    for message in reversed(messages):
+        assert chain.timeline.reverse_continue().message == message
+
+
 def test_watch_of_a_count_stops_at_each_pattern_that_changes_it(launch: Launch) -> None:
     session = launch(source=stock.write("chain.mlir", CHAIN))
     session.breakpoints.watch("op:arith.* count", condition="name == 'AddIAddConstant'")

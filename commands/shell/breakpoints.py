@@ -21,7 +21,7 @@ from actiondbg.commands.render.status import Display, Displayed, Displays, Text
 from actiondbg.commands.render.tables import wrapped
 from actiondbg.commands.shell.controls import RUNNING
 from actiondbg.commands.shell.ir import AROUND, PRINTING, with_input_file
-from actiondbg.errors import UsageError
+from actiondbg.errors import ActiondbgError, NoSuchUnit, UnitErased, UsageError
 from actiondbg.protocol import ResultFilter
 from actiondbg.support.counts import counted, plural
 
@@ -250,12 +250,28 @@ def watch(console: Console, options: WatchOptions) -> Breakpoint:
     """Stop after actions that change, move, replace or erase what is watched."""
     target, condition = split_spec_and_condition(options.text)
     made = console.session.breakpoints.watch(target, exact=options.exact, condition=condition)
-    stop = console.session.stop
-    created = stop.created if stop else None
-    number = made.watch.id if made.watch else None
-    if created is not None and number is not None and number > created.operations:
-        console.note(f"There is no operation @{number} yet: its creation will stop.")
+    if made.watch is not None and made.watch.id is not None:
+        _note_missing(console, made.watch.id)
     return made
+
+
+def _note_missing(console: Console, operation: int) -> None:
+    """Say that there is no watched operation at this stop, if so."""
+    stop = console.session.stop
+    if stop is None or stop.created is None or stop.when == "exit":
+        return
+    if operation > stop.created.operations:
+        console.note(f"There is no operation @{operation} yet: its creation will stop.")
+        return
+    try:
+        with console.session.cursor.at(f"@{operation}"):
+            return
+    except (NoSuchUnit, UnitErased):
+        console.note(
+            f"There is no operation @{operation} now: reverse-continue finds what happened to it."
+        )
+    except ActiondbgError:
+        return  # as in a recording without IR
 
 
 class CatchOptions(Options):

@@ -290,3 +290,14 @@ def test_what_is_printed_in_no_function_is_no_function(
     )
     assert counted.stderr.count("The cursor is in no function: leave --function out") == notes
     assert counted.stdout.count("in the function of the cursor") == 1 - notes
+
+
+def test_a_watch_of_an_erased_operation_says_that_it_is_gone(mlir_opt: str, folds: str) -> None:
+    commands = ["start", "finish", "watch cursor", "watch @2", "watch @3", "watch @4"]
+    typed = [word for each in commands for word in ("-ex", each)]
+    argv = [ACTIONDBG, "-nx", "--batch", *typed, mlir_opt, folds, "--canonicalize"]
+    result = subprocess.run(argv, capture_output=True, text=True)
+    way_out = "reverse-continue finds what happened to it."
+    for id in range(2, 5):
+        assert f"There is no operation @{id} now: {way_out}" in result.stderr.splitlines()
+    assert result.stderr.count("There is no operation") == 3  # not of the cursor's

@@ -148,11 +148,12 @@ def _head(context: RenderContext, stop: Stop) -> str:
 
 
 def _outside(context: RenderContext, stop: Stop) -> str:
-    """Return the place of a stop outside of any action: the last action, and the operation."""
-    last = "outside of any action"
+    """Return the place of a stop outside of any action: the operation, and the last action."""
+    place = "outside of any action" + action_place_words(stop, context.session.target.argv)
     if stop.culprit is not None and stop.culprit.ordinal:
-        last += f", after {culprit_words(stop.culprit)}"
-    return last + action_place_words(stop, context.session.target.argv)
+        # Behind the place, which is not that of the last action.
+        place += f", after {culprit_words(stop.culprit)}"
+    return place
 
 
 def _origin_of(stop: Stop) -> str:

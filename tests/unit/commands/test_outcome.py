@@ -191,8 +191,8 @@ def test_stop_inside_an_action_or_outside_of_any(driver: Driver) -> None:
     driver.session.next_stop = {**fields, "culprit": culprit, "id": 9, "cursor": cursor}
     lines = driver.do("continue").splitlines()
     assert lines[0] == (
-        "Catch 1, stopped outside of any action, after #3 pass-execution (cse) in @main "
-        "at in.mlir:3:10"
+        "Catch 1, stopped outside of any action in @main at in.mlir:3:10, after #3 "
+        "pass-execution (cse)"
     )
     assert lines[1] == "  error: bad op"
     assert "The cursor is on @9 arith.muli, which the error is about." in lines

@@ -20,7 +20,11 @@ _LONGEST_PIPELINE = 64
 _RUN = re.compile(r"RUN:(.*)")
 _OF_LIT = re.compile(r"(?P<folder>.*/)?Output/(?P<test>[^/]+?)\.(?:tmp|script)(?![^/]*/Output/)")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
-_TOKEN = re.compile(rf"(?P<end>\|\||&&|[|;])|(?P<word>(?:{_QUOTED.pattern}|&(?!&)|[^\s|;&])+)")
+_REDIRECTION = r"(?P<sign>\d*(?:&>>?|<<<|[<>]&|>>|>\||[<>]))\s*"
+_TOKEN = re.compile(
+    rf"{_REDIRECTION}(?P<file>(?:{_QUOTED.pattern}|[^\s|;&<>])+)"
+    rf"|(?P<end>\|[|&]?|&&?|;)|(?P<word>(?:{_QUOTED.pattern}|[^\s|;&])+)"
+)
 DRIVERS = frozenset({"lit", "lit.py", "llvm-lit", "llvm-lit.py"})  # names of lit
 _SHELLS = frozenset({"sh", "bash"})
 _PREFIXES = frozenset({"not", "--crash", "env", "time", "!", "do", "then", "else", "{"})
@@ -150,11 +154,18 @@ def _fitting(test: str, process: SuiteProcess) -> RunLine | None:
 
 
 def _commands(text: str) -> Iterator[list[str]]:
-    """Yield the words of each command of a RUN line, and of a script in it, with their quotes."""
+    """Yield the words of each command of a RUN line, and of a script in it, with their quotes.
+
+    The file of a redirection is no word, unless it is the test as the standard input.
+    """
     words: list[str] = []
     for match in _TOKEN.finditer(f"{text} ;"):
-        if match["word"]:
-            words.append(match["word"])
+        word = match["word"]
+        if match["sign"] == "<" and match["file"] == "%s":
+            word = "%s"
+        if word:
+            words.append(word)
+        if not match["end"]:
             continue
         if _SHELLS & {os.path.basename(word) for word in words} and "-c" in words[:-1]:
             yield from _commands(words[words.index("-c") + 1].strip("'\""))

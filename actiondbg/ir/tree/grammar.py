@@ -53,7 +53,7 @@ _IN_REGION = re.compile(
     rf'\^|{RESULTS}["A-Za-z_]|"[^"\\\n]+"\s*[(<]'
     rf"|(?P<name>{OPERATION})(?![\w$.])(?P<blank>\s*)(?P<next>[^\s]?)"
 )
-_ATTRIBUTES = re.compile(r"\battributes\s*\{\Z")
+_ATTRIBUTES = re.compile(r"(?<![\w.$@-])attributes\s*\{\Z")  # no symbol with this name
 _TERMINATORS = frozenset(
     ("return", "yield", "terminator", "unreachable", "output", "end", "condition", "finish", "fail")
 )

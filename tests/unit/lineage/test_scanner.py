@@ -47,6 +47,14 @@ module {
     assert found[2].text == '    %0:2, %1 = "test.many"(%arg0)\n      : (i32) -> (i32, i32, i32)'
 
 
+@pytest.mark.parametrize(
+    "symbol", ["@attributes", "@my.attributes", "@f-attributes", "@x::@attributes"]
+)
+def test_a_symbol_that_ends_like_the_word_before_a_dictionary(symbol: str) -> None:
+    text = f"module {symbol} {{\n  func.func @f() {{\n    return\n  }}\n}}"
+    assert shape(text) == [("builtin.module", -1), ("func.func", 0), ("func.return", 1)]
+
+
 def test_regions_are_told_from_dictionaries() -> None:
     assert shape("""
 %r = scf.if %c -> (tensor<?xf32>) {

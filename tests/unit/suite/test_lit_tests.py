@@ -76,6 +76,37 @@ def test_the_run_line_with_the_command(lit_file: str, words: str, line: int | No
     assert (found.run and found.run.line) == line
 
 
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ("mlir-opt {} --cse", 1),
+        ("mlir-opt {} --sccp", 2),
+        ("mlir-opt {} --inline", 3),
+        ("mlir-opt {} --sroa", 4),
+        ("mlir-opt --mem2reg", 5),
+        ("mlir-opt {} --lift", 6),
+        ("mlir-opt {} --loop", 7),
+        ("mlir-opt {} --strip", 8),
+    ],
+)
+def test_redirections_and_commands_in_the_background(tmp_path: Path, words: str, line: int) -> None:
+    test = tmp_path / "in.mlir"
+    test.write_text("""\
+RUN: cat %s > /dev/null && mlir-opt %s --cse > /dev/null
+RUN: mlir-opt %s 2>&1 --sccp 2> log.txt | FileCheck %s
+RUN: mlir-opt %s --inline &> log.txt; cat log.txt
+RUN: sh -c 'mlir-opt %s --sroa & wait'
+RUN: mlir-opt --mem2reg < %s
+RUN: mlir-opt --lift %s < /dev/null
+RUN: mlir-opt %s --loop >> "a file"
+RUN: mlir-opt %s --strip |& FileCheck %s
+""")
+    stdin = "/dev/null" if "{}" in words else str(test)
+    found = find(process(2, *shlex.split(words.format(test)), stdin=stdin))
+    assert found is not None and found.run is not None
+    assert (found.name, found.run.line) == (str(test), line)
+
+
 def test_a_test_by_its_script_or_temporary_file() -> None:
     script = process(2, "bash", "/build/test/Dialect/Output/fold.mlir.script")
     tool = process(4, "mlir-opt", "-", parent=3, cwd="/build/test/Dialect")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
-from actiondbg.ir.tokens import RESULTS, escaped
+from actiondbg.ir.tokens import ID, RESULTS, STRING, escaped
 from actiondbg.ir.written_locations import split_location
 from actiondbg.lineage.lineage import Lineage
 from actiondbg.lineage.locations import UNKNOWN
@@ -19,6 +19,8 @@ from actiondbg.lineage.units import innermost
 _SHOWN = 3  # origins in a comment
 _BEFORE_NAME = re.compile(rf"\s*(?:{RESULTS})?")  # MLIR's parser takes the place of the name
 _INNER = ("fused[", "]")
+_RESOURCE = re.compile(rf"\bdense_resource<({STRING}|{ID})>")
+_RESOURCE_DATA = re.compile(rf'({STRING}|{ID})\s*:\s*"0x')  # in the section behind the module
 
 
 @dataclass(frozen=True)
@@ -202,6 +204,18 @@ def _described(operation: Operation) -> str:
     location = operation.location.text
     place = f"line {operation.line}" if location == UNKNOWN.text else location.replace('"', "")
     return " ".join(filter(None, (operation.name, name, place)))
+
+
+def resource_without_data(text: str) -> str | None:
+    """Return the first resource of a module whose data its text does not have; None if all have it.
+
+    Recorded IR has neither large resources nor large constants, which it prints as
+    ``dense_resource<__elided__>``.
+    """
+    data = text[text.rfind("\n{-#") :]
+    known = {match[1] for match in _RESOURCE_DATA.finditer(data)}
+    used = (match[1] for match in _RESOURCE.finditer(text))
+    return next((name for name in used if name not in known), None)
 
 
 def is_annotated(stage: Stage, text: str) -> bool:

@@ -11,7 +11,7 @@ from actiondbg.commands.cli import lineage_source
 from actiondbg.commands.cli.line_parser import LineParser, Partial, file_or_stdout, subcommand
 from actiondbg.commands.interpreter.options import Options, flag, option, positional
 from actiondbg.commands.interpreter.values import positive
-from actiondbg.commands.render.terminal.output import print_result
+from actiondbg.commands.render.terminal.output import print_notice, print_result
 from actiondbg.errors import UsageError
 from actiondbg.recording.errors import need_packages
 from actiondbg.recording.overwrite_protection import check_output
@@ -203,7 +203,7 @@ def _stage_of_tool(options: AnnotateOptions) -> str | None:
 
 
 def _annotate(lineage: Lineage, options: AnnotateOptions, *, has_tool: bool) -> None:
-    from actiondbg.lineage.annotation import Annotation
+    from actiondbg.lineage.annotation import Annotation, resource_without_data
     from actiondbg.lineage.stage import chosen_stage
 
     stages = lineage.stages
@@ -225,6 +225,11 @@ def _annotate(lineage: Lineage, options: AnnotateOptions, *, has_tool: bool) -> 
     text = annotation.text(
         comments=not options.loc_only, locations=not options.comments_only, file=file
     )
+    if (resource := resource_without_data(text)) is not None:
+        print_notice(
+            f"The module lacks the data of large constants and resources, such as "
+            f"dense_resource<{resource}>: it cannot be compiled to code."
+        )
     if options.snapshot is not None:
         write_file(options.snapshot, _ended(origin.text))
     if options.output is None:

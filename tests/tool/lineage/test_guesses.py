@@ -111,6 +111,31 @@ func.func @layer(%x: memref<4x8xf32>, %w: memref<8x2xf32>, %y: memref<4x2xf32>) 
     assert f"// from arith.mulf %3 line {line}" in made
 
 
+@pytest.mark.parametrize("count", [4, 5000])
+@pytest.mark.parametrize("is_resource", [False, True])
+def test_an_annotated_module_without_the_data_of_constants_is_noted(
+    count: int, is_resource: bool
+) -> None:
+    value = "dense_resource<blob>" if is_resource else f"dense<{[*range(count)]}>"
+    data = '{-# dialect_resources: {builtin: {blob: "0x04000000%s"}} #-}' % ("00" * 4 * count)
+    Path("in.mlir").write_text(
+        f"""\
+func.func @weights() -> tensor<{count}xi32> {{
+  %0 = arith.constant {value} : tensor<{count}xi32>
+  return %0 : tensor<{count}xi32>
+}}
+{data if is_resource else ""}
+"""
+    )
+    done = command_line.run("annotate", "-o", "out.mlir", "--", "mlir-opt", "in.mlir", "--cse")
+    assert done.returncode == 0, done.stderr
+    name = "blob" if is_resource else "__elided__"
+    text = Path("out.mlir").read_text()
+    is_whole = f"dense_resource<{name}>" not in text or "0x04000000" in text
+    assert is_whole == (count == 4)
+    assert (f"such as dense_resource<{name}>: it cannot be compiled" in done.stderr) != is_whole
+
+
 MATMUL = """\
 func.func @layer(%x: memref<4x8xf32>, %w: memref<8x2xf32>, %y: memref<4x2xf32>) {
   linalg.matmul ins(%x, %w : memref<4x8xf32>, memref<8x2xf32>) outs(%y : memref<4x2xf32>)

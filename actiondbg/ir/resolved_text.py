@@ -15,6 +15,7 @@ import sys
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
 
 from actiondbg.ir.tokens import COMMENT, RESULT, STRING, VALUE
 from actiondbg.ir.value_names import NamedKey
@@ -29,6 +30,8 @@ _TOKEN = re.compile(
     r"|(?P<region>\{(?=[ \t]*+\n))|(?P<open>\{)|(?P<close>\})"
 )
 _RESULT, _ARGUMENT = 1, 2  # of an operation, of a block
+# The regions of a switch: the default one is the first, and printed behind the others.
+_CASE, _DEFAULT = re.compile(r"\s*case -?\d+\s*"), re.compile(r"\s*default\s*")
 
 
 class ResolvedText:
@@ -50,6 +53,8 @@ class ResolvedText:
         self._defines = bytearray()  # of each occurrence: _RESULT, _ARGUMENT, or 0 if unknown
         self.around: list[tuple[int, ...]] = [(0,)]
         self._opened = array("q", [0])  # of each region, the occurrence where its operation opens
+        # Occurrences in default regions, from the start up to the end, are before those of cases.
+        self._moved: list[tuple[int, int, int]] = []
         self._scan()
         self.around.append((-1, -1))  # none opens next
         known: dict[tuple[int, str], int] = {}  # region and name -> value
@@ -70,6 +75,8 @@ class ResolvedText:
 
     def _scan(self) -> None:
         stack, label_end, last, closed = [0], 0, 0, 0
+        cases: dict[int, int] = {}  # by region, where the cases of the latest switch in it begin
+        defaults: dict[int, tuple[int, int]] = {}  # by region, where the cases and it begin
         text = "\n" + self.text  # a newline before every line
         for match in _TOKEN.finditer(text):
             kind, start = match.lastgroup, match.start()
@@ -82,6 +89,12 @@ class ResolvedText:
                     self._occurs(name, stack[-1], _RESULT)
             elif kind == "region":
                 beside = text.find("\n", closed, start) < 0  # as in "} else {", "}, {"
+                before = text[text.rfind("\n", 0, start) : start]
+                if _CASE.fullmatch(before) and not _CASE.fullmatch(text, closed + 1, start):
+                    cases[stack[-1]] = len(self.starts)
+                elif _DEFAULT.fullmatch(before) and _DEFAULT.fullmatch(text, closed + 1, start):
+                    first = cases.pop(stack[-1], len(self.starts))
+                    defaults[len(self.around)] = first, len(self.starts)
                 self._opened.append(self._opened[last] if beside else len(self.starts))
                 self.around.append((len(self.around), *self.around[stack[-1]]))
                 stack.append(self.around[-1][0])
@@ -89,6 +102,8 @@ class ResolvedText:
                 stack.append(stack[-1])
             elif kind == "close" and len(stack) > 1 and (inner := stack.pop()) != stack[-1]:
                 last, closed = inner, start
+                if inner in defaults:
+                    self._moved.append((*defaults.pop(inner), len(self.starts)))
 
     def _occurs(self, match: re.Match[str], region: int, defines: int) -> None:
         self.names.append(sys.intern(match.group()))
@@ -109,8 +124,13 @@ class ResolvedText:
         The printer numbers the arguments of a block in order, whatever the order in which an
         operation prints them: gpu.launch does not keep it.
         """
+        place = self._places
         places = {
-            value: float(value) if self._defines[value] == _RESULT else self._opened[region] - 0.5
+            value: (
+                float(place[value])
+                if self._defines[value] == _RESULT
+                else place[self._opened[region] - 1] + 0.5
+            )
             for value, region in self.regions.items()
         }
         ordered = sorted(self.regions, key=lambda value: (places[value], value))
@@ -128,6 +148,22 @@ class ResolvedText:
             for value in ordered
         ]
 
+    def printed(self) -> list[int]:
+        """Return the values in the order of the text, but for regions that are printed later."""
+        place = self._places
+        return sorted(self.regions, key=lambda value: place[value])
+
+    @cached_property
+    def _places(self) -> Sequence[int]:
+        """The place of each occurrence in the order of regions; -1 behind the last one."""
+        order = [*range(len(self.starts))]
+        for first, start, end in self._moved:  # inner ones first
+            order[first:end] = order[start:end] + order[first:start]
+        places = array("q", [-1]) * (len(order) + 1)
+        for place, at in enumerate(order):
+            places[at] = place
+        return places
+
     def renamed(self, names: Mapping[int, str]) -> str:
         """Return the text with another name for each value."""
         parts: list[str] = []
@@ -140,11 +176,11 @@ class ResolvedText:
 
 def certain_keys(text: ResolvedText, pairs: Sequence[tuple[str, str]]) -> dict[int, str]:
     """Return the keys of the values whose keys are certain."""
-    orders = (_keys_in_order(text, order, pairs) for order in (text.walked(), list(text.regions)))
+    orders = (_keys_in_order(text, order, pairs) for order in (text.walked(), text.printed()))
     if found := [keys.items() for keys in orders if keys is not None]:
         return dict(sorted(found[0] & found[-1]))
     # The text is in another order: only a name that is defined once is certain.
-    return _keys_of_unique(text, list(text.regions), pairs)
+    return _keys_of_unique(text, text.printed(), pairs)
 
 
 def keys_by_scope(text: ResolvedText, named: Sequence[NamedKey]) -> dict[int, str]:

@@ -115,3 +115,48 @@ def test_names_in_a_text_with_locations_of_its_own_are_not_confused(
     assert "func.func @f(%1: i32, %0: i32)" in text
     # The portable agent finds only names at locations, and gives others to the rest.
     assert "%2 = arith.xori %1, %0 : i32" in text and "%sum" in text
+
+
+SWITCHES = """\
+func.func @f(%i: index, %x: i32) -> i32 {
+  %r = scf.index_switch %i -> i32
+  case 0 {
+    %a = arith.addi %x, %x : i32
+    %s = scf.index_switch %i -> i32
+    case -3 {
+      %e = arith.divsi %a, %x : i32
+      scf.yield %e : i32
+    }
+    case 4 {
+      %u = arith.remsi %a, %x : i32
+      scf.yield %u : i32
+    }
+    default {
+      %g = arith.subi %a, %x : i32
+      scf.yield %g : i32
+    }
+    scf.yield %s : i32
+  }
+  default {
+    %c = arith.muli %x, %x : i32
+    %k = arith.constant 1 : index
+    %t = scf.for %j = %k to %i step %k iter_args(%acc = %c) -> (i32) {
+      %d = arith.xori %acc, %c : i32
+      scf.yield %d : i32
+    }
+    scf.yield %t : i32
+  }
+  return %r : i32
+}
+"""
+
+
+def test_the_default_region_of_a_switch_is_printed_last_and_held_first(
+    mlir_opt: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "in.mlir"
+    file.write_text(SWITCHES)
+    text = input_of(mlir_opt, file).text
+    lines = [line.strip() for line in SWITCHES.splitlines()]
+    found = [line.strip() for line in text.splitlines()]
+    assert found[1 : 1 + len(lines)] == lines

@@ -32,6 +32,40 @@ _TOKEN = re.compile(
 _RESULT, _ARGUMENT = 1, 2  # of an operation, of a block
 # The regions of a switch: the default one is the first, and printed behind the others.
 _CASE, _DEFAULT = re.compile(r"\s*case -?\d+\s*"), re.compile(r"\s*default\s*")
+_LONGEST = 1000  # characters in front of a region that are searched
+_FIRST_CASE = re.compile(rf"\n{_CASE.pattern}\Z")
+
+
+class _Switches:
+    """The switches in a text, whose default region is the first, but is printed last.
+
+    Attributes:
+        moved: of each switch with cases, inner ones first, the first occurrences of a name in its
+            cases and in its default region, and the first one behind it.
+    """
+
+    def __init__(self) -> None:
+        self.moved: list[tuple[int, int, int]] = []
+        self._cases: dict[int, int] = {}  # by region around: where the cases begin
+        self._defaults: dict[int, tuple[int, int]] = {}  # likewise, and the default region
+
+    def open(self, before: str, around: int, occurrence: int) -> None:
+        """Note that a region begins.
+
+        Args:
+            before: the end of the text between it and the end of the region before it.
+            around: the region around it.
+            occurrence: the next one.
+        """
+        if _DEFAULT.fullmatch(before) and around in self._cases:
+            self._defaults[around] = self._cases.pop(around), occurrence
+        elif not _CASE.fullmatch(before) and _FIRST_CASE.search(before):
+            self._cases[around] = occurrence
+
+    def close(self, around: int, occurrence: int) -> None:
+        """Note that a region in another one has ended."""
+        if around in self._defaults:
+            self.moved.append((*self._defaults.pop(around), occurrence))
 
 
 class ResolvedText:
@@ -53,8 +87,7 @@ class ResolvedText:
         self._defines = bytearray()  # of each occurrence: _RESULT, _ARGUMENT, or 0 if unknown
         self.around: list[tuple[int, ...]] = [(0,)]
         self._opened = array("q", [0])  # of each region, the occurrence where its operation opens
-        # Occurrences in default regions, from the start up to the end, are before those of cases.
-        self._moved: list[tuple[int, int, int]] = []
+        self._switches = _Switches()
         self._scan()
         self.around.append((-1, -1))  # none opens next
         known: dict[tuple[int, str], int] = {}  # region and name -> value
@@ -75,8 +108,6 @@ class ResolvedText:
 
     def _scan(self) -> None:
         stack, label_end, last, closed = [0], 0, 0, 0
-        cases: dict[int, int] = {}  # by region, where the cases of the latest switch in it begin
-        defaults: dict[int, tuple[int, int]] = {}  # by region, where the cases and it begin
         text = "\n" + self.text  # a newline before every line
         for match in _TOKEN.finditer(text):
             kind, start = match.lastgroup, match.start()
@@ -89,12 +120,8 @@ class ResolvedText:
                     self._occurs(name, stack[-1], _RESULT)
             elif kind == "region":
                 beside = text.find("\n", closed, start) < 0  # as in "} else {", "}, {"
-                before = text[text.rfind("\n", 0, start) : start]
-                if _CASE.fullmatch(before) and not _CASE.fullmatch(text, closed + 1, start):
-                    cases[stack[-1]] = len(self.starts)
-                elif _DEFAULT.fullmatch(before) and _DEFAULT.fullmatch(text, closed + 1, start):
-                    first = cases.pop(stack[-1], len(self.starts))
-                    defaults[len(self.around)] = first, len(self.starts)
+                before = text[max(closed + 1, start - _LONGEST) : start]
+                self._switches.open(before, stack[-1], len(self.starts))
                 self._opened.append(self._opened[last] if beside else len(self.starts))
                 self.around.append((len(self.around), *self.around[stack[-1]]))
                 stack.append(self.around[-1][0])
@@ -102,8 +129,7 @@ class ResolvedText:
                 stack.append(stack[-1])
             elif kind == "close" and len(stack) > 1 and (inner := stack.pop()) != stack[-1]:
                 last, closed = inner, start
-                if inner in defaults:
-                    self._moved.append((*defaults.pop(inner), len(self.starts)))
+                self._switches.close(stack[-1], len(self.starts))
 
     def _occurs(self, match: re.Match[str], region: int, defines: int) -> None:
         self.names.append(sys.intern(match.group()))
@@ -157,7 +183,7 @@ class ResolvedText:
     def _places(self) -> Sequence[int]:
         """The place of each occurrence in the order of regions; -1 behind the last one."""
         order = [*range(len(self.starts))]
-        for first, start, end in self._moved:  # inner ones first
+        for first, start, end in self._switches.moved:
             order[first:end] = order[start:end] + order[first:start]
         places = array("q", [-1]) * (len(order) + 1)
         for place, at in enumerate(order):

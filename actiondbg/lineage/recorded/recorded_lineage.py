@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from actiondbg.errors import NotRecorded
+from actiondbg.ir.line_numbers import actual_lines
 from actiondbg.ir.tokens import STRING, SYMBOL_PATH, VALUE
 from actiondbg.ir.tree.outline import last_line
 from actiondbg.ir.tree.tree import Columns, Tree
@@ -61,7 +62,8 @@ def stage_of(name: str, parts: Sequence[RecordedStage]) -> Stage:
     offsets = np.cumsum([0, *heights]).tolist()
     lines: list[int] = []
     for part, offset in zip(parts, offsets, strict=False):
-        lines += (part.lines + offset).tolist()
+        actual = actual_lines(part.text)
+        lines += [actual(line) + offset for line in part.lines.tolist()]
     nodes = list(chain.from_iterable(part.operations.tolist() for part in parts))
     names = list(chain.from_iterable(part.names for part in parts))
     text = _BETWEEN_MODULES.join(

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from actiondbg import launch
 from actiondbg.lineage.recorded.recorded_lineage import RecordedLineage
 from actiondbg.lineage.stage import Stage
 from actiondbg.recording import open_recording
@@ -160,3 +161,35 @@ def test_the_default_region_of_a_switch_is_printed_last_and_held_first(
     lines = [line.strip() for line in SWITCHES.splitlines()]
     found = [line.strip() for line in text.splitlines()]
     assert found[1 : 1 + len(lines)] == lines
+
+
+OPAQUE = """\
+#target = #some.target<"a", {
+  x = 1,
+  y = 2
+}>
+module attributes {some.targets = [#some.list<[
+  #target
+]>]} {
+  func.func @f(%x: i32) -> i32 {
+    %a = arith.addi %x, %x : i32
+    %b = arith.muli %a, %x : i32
+    return %b : i32
+  }
+}
+"""
+
+
+def test_attributes_of_unknown_dialects_may_span_lines(mlir_opt: str, tmp_path: Path) -> None:
+    file = tmp_path / "in.mlir"
+    file.write_text(OPAQUE)
+    command = (mlir_opt, "--allow-unregistered-dialect", file)
+    for name in ("a", "b"):
+        [line] = [line.strip() for line in OPAQUE.splitlines() if f"%{name} =" in line]
+        assert f": {line}\n" in tracked(f"%{name}", *command, "--cse")
+    with launch([*map(str, command), "--canonicalize"]) as session:
+        session.breakpoints.add("fold", "line == 10")
+        session.run()
+        printed = session.ir.print("module", mark=True)
+        assert printed.mark is not None
+        assert "%b =" in printed.text.splitlines()[printed.mark[0] - 1]

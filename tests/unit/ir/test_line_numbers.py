@@ -1,0 +1,41 @@
+"""The lines of printed IR, by the numbers of MLIR's printer."""
+
+from __future__ import annotations
+
+import pytest
+
+from actiondbg.ir.line_numbers import actual_lines
+
+OPAQUE = """\
+#alias = #a.target<"x > {", {
+  size = [1,
+    2], map = (i1) -> i1
+}>
+// A comment: #a.target<
+module attributes {a.t = #alias, b.s = "#a.t<"} {
+  func.func @f(%x: !a.pair<i32,
+i32>) {
+    return
+  }
+}
+"""
+PLAIN = """\
+#map = affine_map<(d0) -> (d0)>
+module {
+  func.func @f(%x: !llvm.struct<(ptr, array<2 x i64>)>) -> !a.fn<() -> i1> {
+    %0 = test.op {set = affine_set<(d0) : (d0 >= 0)>} : !llvm.ptr<1>
+    return
+  }
+}
+"""
+
+
+def test_newlines_in_attributes_of_unknown_dialects_are_not_counted() -> None:
+    actual = actual_lines(OPAQUE)
+    assert [actual(line) for line in range(1, 8)] == [1, 5, 6, 7, 9, 10, 11]
+
+
+@pytest.mark.parametrize("text", [PLAIN, "", "%0 = x.y #a.cut<\n\n", OPAQUE.split("\n")[0]])
+def test_other_texts_have_the_lines_of_the_printer(text: str) -> None:
+    actual = actual_lines(text)
+    assert [actual(line) for line in range(1, 8)] == [1, 2, 3, 4, 5, 6, 7]

@@ -133,7 +133,8 @@ static bool resultsBefore(StringRef text, size_t end, unsigned results,
       return false;
     first -= size;
     groups.push_back({first, StringRef(word.data() - 1, word.size() + 1)});
-  } while (drop(','));
+    // A comma before the first name may be the end of a comment.
+  } while (first != 0 && drop(','));
   if (first != 0)
     return false;
   for (auto &[number, value] : groups)

@@ -118,6 +118,24 @@ def test_names_in_a_text_with_locations_of_its_own_are_not_confused(
     assert "%2 = arith.xori %1, %0 : i32" in text and "%sum" in text
 
 
+def test_a_comment_before_an_operation_may_end_with_a_comma(mlir_opt: str, tmp_path: Path) -> None:
+    file = tmp_path / "in.mlir"
+    text = """\
+func.func @f(%x: i32) -> i32 {
+  // CHECK: [1, 2],
+  %first = arith.addi %x, %x : i32  // Behind an operation,
+  %sum, %flag = arith.addui_extended %first, %x : i32, i1
+  // In two lines: %a,
+  %last = arith.muli %sum, %x : i32
+  return %last : i32
+}
+"""
+    file.write_text(text)
+    found = input_of(mlir_opt, file)
+    assert [one.result for one in found if one.result] == ["%first", "%sum", "%last"]
+    assert "%sum, %flag = arith.addui_extended %first, %x" in found.text
+
+
 SWITCHES = """\
 func.func @f(%i: index, %x: i32) -> i32 {
   %r = scf.index_switch %i -> i32

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path, PurePath
 from typing import NamedTuple
@@ -121,6 +121,8 @@ class Stage(Tree):
             output.
         actions: the number of actions that had begun then; None for all, or if it is unknown.
         is_part: whether only functions of the module are known then.
+        further: by the name that the input gave to a further result, the numbers of operations
+            whose results are printed under the name of the first, as ``%x:2``.
     """
 
     name: str
@@ -129,6 +131,7 @@ class Stage(Tree):
     is_listing: bool = False
     actions: int | None = None
     is_part: bool = False
+    further: Mapping[str, Sequence[int]] = field(default_factory=dict[str, Sequence[int]])
 
     @property
     def title(self) -> str:
@@ -173,8 +176,11 @@ class Stage(Tree):
         return [Operation(self, index) for index in self._by_name.get(name, ())]
 
     def with_result(self, value: str) -> list[Operation]:
-        """Return the operations whose first result has a name such as ``%3``."""
-        return [Operation(self, index) for index in self._by_result.get(value, ())]
+        """Return the operations whose first result has a name such as ``%3``, or a further one."""
+        further = (self.of_node(node) for node in self.further.get(value, ()))
+        indices = {one.index for one in further if one is not None}
+        indices.update(self._by_result.get(value, ()))
+        return [Operation(self, index) for index in sorted(indices)]
 
     def with_symbol(self, symbol: str) -> list[Operation]:
         """Return the operations that define a symbol, given without the ``@``."""

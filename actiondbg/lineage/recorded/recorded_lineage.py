@@ -45,6 +45,8 @@ from actiondbg.recording.tables.snapshots import IRText, RecordedStage, file_loc
 
 _RESULT = re.compile(rf"\s*({VALUE})")
 _SYMBOL = re.compile(rf"{STRING}|({SYMBOL_PATH})")
+# The name that the input gave to a result of an operation, but for the first, in a list of values.
+_FURTHER = re.compile(rf"^\.(\d+)\.[1-9]\d* ({VALUE})$", re.MULTILINE)
 # As mlir-opt prints the modules of --split-input-file, and reads them again.
 _BETWEEN_MODULES = "\n// -----\n"
 
@@ -70,9 +72,13 @@ def stage_of(name: str, parts: Sequence[RecordedStage]) -> Stage:
         RecordedText(IRText(part.text, part.values), ValueNames()).text for part in parts
     )
     known: dict[str, Location] = {}
+    further: dict[str, list[int]] = {}
+    for match in chain.from_iterable(_FURTHER.finditer(part.values) for part in parts):
+        further.setdefault(match[2], []).append(int(match[1]))
     return Stage(
         **vars(_tree(text, names, _parents(parts), lines)),
         name=name,
+        further=further,
         nodes=nodes,
         locations=[
             known.setdefault(text, Location(text))

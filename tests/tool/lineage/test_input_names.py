@@ -136,6 +136,30 @@ func.func @f(%x: i32) -> i32 {
     assert "%sum, %flag = arith.addui_extended %first, %x" in found.text
 
 
+def test_further_results_are_found_by_their_names_in_the_file(
+    mlir_opt: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "in.mlir"
+    file.write_text("""\
+func.func @f(%c: i1, %x: i32) -> (i32, i32) {
+  %p, %q:2 = scf.if %c -> (i32, i32, i32) {
+    scf.yield %x, %x, %x : i32, i32, i32
+  } else {
+    scf.yield %x, %x, %x : i32, i32, i32
+  }
+  return %p, %q#1 : i32, i32
+}
+func.func @g(%x: i32) -> i32 {
+  %q = arith.addi %x, %x : i32
+  return %q : i32
+}
+""")
+    assert tracked("%p", mlir_opt, file, "--cse").count("scf.if") == 2
+    for value in ("%q", "%q#1"):
+        found = tracked(value, mlir_opt, file, "--cse")
+        assert (found.count("scf.if"), found.count("arith.addi")) == (2, 2)
+
+
 SWITCHES = """\
 func.func @f(%i: index, %x: i32) -> i32 {
   %r = scf.index_switch %i -> i32

@@ -238,19 +238,21 @@ def _linearize(machine: Machine, operation: Operation) -> Results:
     for value, size in zip(values[1:], basis, strict=True):
         result = applied(machine, "arith.muli", (result, size), INDEX, attributes=_NO_WRAP)
         result = applied(machine, "arith.addi", (result, value), INDEX, attributes=_NO_WRAP)
+    is_disjoint = bool(operation.attributes.get("disjoint"))
     # After an action any index will do: canonicalization drops a zero with the bound of the next.
-    if bound is not None and machine.domain.is_source:
+    # What is disjoint says that it is in bounds, also then.
+    if bound is not None and (machine.domain.is_source or is_disjoint):
         (result,) = _bounded(machine, values[0], bound, [result], may_be_negative=True)
-    if not operation.attributes.get("disjoint"):
+    if not is_disjoint:
         return [result]
-    # Each index is from 0 to its size; the first one may be anything.
+    # Each index is from 0 to its size; the first one may be negative.
     zero = index(machine, 0)
     parts = list(zip(values[1:], basis, strict=True))
-    is_disjoint = both(
+    are_inside = both(
         machine,
         [
             *(compared(machine, "slt", value, size) for value, size in parts),
             *(compared(machine, "sle", zero, value) for value, _ in parts),
         ],
     )
-    return [chosen(machine, is_disjoint, result, machine.domain.poison(INDEX), INDEX)]
+    return [chosen(machine, are_inside, result, machine.domain.poison(INDEX), INDEX)]

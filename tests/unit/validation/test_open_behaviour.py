@@ -19,6 +19,12 @@ func.func @f(%i: index) -> (index, index) {
   return %c0, %i : index, index
 }
 """
+_LINEAR = """
+func.func @f(%i: index, %j: index) -> index {{
+  %r = affine.linearize_index disjoint [%i, %j] by ({basis}) : index
+  return %r : index
+}}
+"""
 _PRODUCT = """
 func.func @f(%a: f32, %b: f32) -> (f32, f32) {{
   %z = complex.create %a, %b : complex<f32>
@@ -91,6 +97,13 @@ def test_a_bound_may_not_become_smaller() -> None:
     wide, narrow = (_BOUND.format(basis=each) for each in ("3, 4", "2, 4"))
     assert _verdict(narrow, wide) == "equivalent"
     assert _verdict(wide, narrow) == "different"
+
+
+@pytest.mark.parametrize("wide", ["5000", "400, 5000"])
+def test_the_bound_of_disjoint_indices_may_not_become_smaller(wide: str) -> None:
+    before, after = (_LINEAR.format(basis=each) for each in (wide, "300, 5000"))
+    assert _verdict(after, before) == "equivalent"
+    assert _verdict(before, after) == "different"
 
 
 def test_the_bound_behind_a_zero_that_is_dropped() -> None:

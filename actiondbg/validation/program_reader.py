@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
@@ -46,6 +47,9 @@ _DYNAMIC = -(2**63)  # a size, a stride or an offset
 _FUNCTIONS = frozenset({"func.func", "llvm.func"})
 _NUMBER = re.compile(r"0x[0-9A-Fa-f]+|[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _MOST_ELEMENTS = 2**20  # of a constant
+# Positive and quiet, without a payload: of f16, bf16, f32 and f64.
+_USUAL_NANS = frozenset({"0x7E00", "0x7FC0", "0x7FC00000", "0x7FF8000000000000"})
+_BITS = re.compile(r"\b0x[0-9A-F]{4,}")
 _WIDE = frozenset({"f80", "f128"})  # which no Python number holds
 # They have a property which the bindings do not show as an attribute.
 _LINEARIZE = "affine.linearize_index"
@@ -242,7 +246,9 @@ class _Conversion:
         ):
             return OpaqueAttribute(str(parsed))
         if parsed.is_splat:
-            return Dense(shaped, (_number(parsed.get_splat_value()),))
+            value = _number(parsed.get_splat_value())
+            is_kept = _is_other_nan(value, str(parsed))
+            return OpaqueAttribute(str(parsed)) if is_kept else Dense(shaped, (value,))
         if len(parsed) > _MOST_ELEMENTS:
             digest = hashlib.sha256(str(parsed).encode()).hexdigest()
             return OpaqueAttribute(f"dense<{len(parsed)} elements, {digest}>")
@@ -250,6 +256,9 @@ class _Conversion:
             values = [parsed[at] for at in range(len(parsed))]
         except TypeError:  # the bindings have no Python number for the element type
             return _printed_elements(shaped, str(parsed))
+        nan = next((value for value in values if value != value), 0)
+        if _is_other_nan(nan, str(parsed)):
+            return OpaqueAttribute(str(parsed))
         convert = float if isinstance(shaped.element, FloatType) else int
         try:
             return Dense(shaped, tuple(convert(each) for each in values))
@@ -290,7 +299,18 @@ def _integer(attribute: Any) -> int:
 
 def _float(attribute: Any) -> Attribute:
     wide = str(attribute.type) in _WIDE
-    return OpaqueAttribute(str(attribute)) if wide else attribute.value
+    is_kept = wide or _is_other_nan(attribute.value, str(attribute))
+    return OpaqueAttribute(str(attribute)) if is_kept else attribute.value
+
+
+def _is_other_nan(value: int | float, text: str) -> bool:
+    """Whether a constant is a NaN that is printed with a sign or a payload, which a bitcast shows.
+
+    No number of Python says which. The elements of a large constant are printed in one string.
+    """
+    if not isinstance(value, float) or not math.isnan(value):
+        return False
+    return '"' in text or not _USUAL_NANS.issuperset(_BITS.findall(text))
 
 
 def _printed_elements(type: ShapedType, text: str) -> Attribute:
@@ -301,13 +321,12 @@ def _printed_elements(type: ShapedType, text: str) -> Attribute:
         return OpaqueAttribute(text)
     element = type.element
     if isinstance(element, FloatType):
-        return Dense(
-            type,
-            tuple(
-                from_bits(int(word, 16), element) if word.startswith("0x") else float(word)
-                for word in words
-            ),
+        numbers = tuple(
+            from_bits(int(word, 16), element) if word.startswith("0x") else float(word)
+            for word in words
         )
+        is_kept = any(map(_is_other_nan, numbers, words))
+        return OpaqueAttribute(text) if is_kept else Dense(type, numbers)
     return Dense(type, tuple(int(word) for word in words))
 
 

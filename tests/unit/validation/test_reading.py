@@ -31,6 +31,26 @@ _OTHERS = {
         "%0 = arith.constant dense<[0x3FFF0000000000000000000000000000, 0.0]> : vector<2xf128>",
         "%0 = arith.constant dense<[0x3FFF0000000000000000000000000001, 0.0]> : vector<2xf128>",
     ),
+    "the payload of a NaN": (
+        "%0 = arith.constant 0x7FC00000 : f32\n%1 = arith.bitcast %0 : f32 to i32",
+        "%0 = arith.constant 0x7FC00001 : f32\n%1 = arith.bitcast %0 : f32 to i32",
+    ),
+    "the sign of a NaN": (
+        "%0 = arith.constant 0x7E00 : f16\n%1 = arith.bitcast %0 : f16 to i16",
+        "%0 = arith.constant 0xFE00 : f16\n%1 = arith.bitcast %0 : f16 to i16",
+    ),
+    "an element that is a NaN with a payload": (
+        "%0 = arith.constant dense<[1.0, 0x7FC00000]> : vector<2xf32>",
+        "%0 = arith.constant dense<[1.0, 0x7FC00001]> : vector<2xf32>",
+    ),
+    "an element of two bytes that is a NaN with a payload": (
+        "%0 = arith.constant dense<[1.0, 0x7FC0]> : vector<2xbf16>",
+        "%0 = arith.constant dense<[1.0, 0x7FC1]> : vector<2xbf16>",
+    ),
+    "elements that are NaNs with a sign": (
+        "%0 = arith.constant dense<0x7FC00000> : vector<2xf32>",
+        "%0 = arith.constant dense<0xFFC00000> : vector<2xf32>",
+    ),
     "elements that are one long integer": (
         "%0 = arith.constant dense<1> : vector<2xi128>",
         "%0 = arith.constant dense<36893488147419103233> : vector<2xi128>",

@@ -707,9 +707,12 @@ class Concrete:
         self, key: object, operands: Sequence[Scalar], results: Sequence[Type]
     ) -> tuple[Scalar, ...]:
         found: list[Scalar] = []
+        # Of a tensor, there are as many results as operands.
+        given = hashlib.blake2b(repr((key, tuple(operands))).encode(), digest_size=16)
         for at, type in enumerate(results):
-            text = repr((key, at, tuple(operands)))
-            number = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=16).digest())
+            hashed = given.copy()
+            hashed.update(f" {at}".encode())
+            number = int.from_bytes(hashed.digest())
             if isinstance(type, IntegerType):
                 found.append(number & ((1 << type.width) - 1))
             elif isinstance(type, FloatType):

@@ -49,6 +49,7 @@ from actiondbg.validation.inputs import (
     aliased,
     choose_inputs,
     edges_in,
+    floats_in,
     materialize,
     numbers_in,
     sizes_in,
@@ -59,9 +60,6 @@ from actiondbg.validation.program import (
     Function,
     FunctionPair,
     Module,
-    OpaqueAttribute,
-    Symbol,
-    Value,
     called,
     is_mutable,
     is_same,
@@ -70,7 +68,7 @@ from actiondbg.validation.program import (
 )
 from actiondbg.validation.proof.exploration import ProofLimits
 from actiondbg.validation.proof.refinement import ProofResult, Proved, Refuted, prove
-from actiondbg.validation.reservations import reservation
+from actiondbg.validation.reservations import frees_others, has_elided, reservation
 from actiondbg.validation.strictness import PARALLEL_LOOPS, strictness
 from actiondbg.validation.types import INDEX, INDEX_WIDTH, ShapedType
 
@@ -89,14 +87,10 @@ _HOISTING = frozenset({"loop-invariant-code-motion"})
 _HOISTED = ("tensor.", "linalg.")
 _MANY_ELEMENTS = 2**12  # of arguments, with which runs take long
 _REAL_ELEMENTS = 2**14  # of all inputs together, about
-_FREEING = frozenset(
-    {"memref.dealloc", "bufferization.dealloc", "bufferization.dealloc_tensor", "memref.realloc"}
-)
 _REAL_INPUTS = 6  # with which a function that is not interpreted is run
 _MOST_REAL_INPUTS = 24  # with the inputs that have numbers of the program
 _VARIED_RUNS = 4  # with other last bits
 _RACE_INPUTS = 2  # with which it is looked for races
-_ELIDED = "<__elided__>"
 
 
 # By their structures before and after; networks have the same layers many times.
@@ -220,8 +214,7 @@ class FunctionJudge:
         except (NotScaled, OutOfBudget):
             return None
         self._inputs = smaller._inputs
-        detail = f"the same on {counted(self._inputs, 'input')} of smaller sizes"
-        return self._judgement("equivalent", "execution", detail)
+        return self._tested(f"the same on {counted(self._inputs, 'input')} of smaller sizes")
 
     def _judgement(
         self,
@@ -301,6 +294,7 @@ class FunctionJudge:
             self._numbers,
             sizes_in(self._functions, self._numbers),
             edges_in(self._functions),
+            floats_in(self._functions),
             exact_floats=not self._strictness.bits,
             index_bits=self._limits.index_bits,
             may_be_poison=self._limits.may_be_poison,
@@ -400,6 +394,9 @@ class FunctionJudge:
         if where.startswith(OTHER_TEXT):
             self._open = f"nothing differs but {where}"
             return True
+        if input.has_nans and not self._strictness.bits:
+            self._open = f"the order of operations is open, and NaNs make a difference ({where})"
+            return True
         if self._is_ill_conditioned(input, before):
             self._open = f"the order of operations is open, and rounding decides ({where})"
             return True
@@ -484,6 +481,7 @@ class FunctionJudge:
         used = set(references(pair.source.operation)) | set(references(pair.target.operation))
         if not is_same(pair.before, pair.after, used - {pair.symbol}):
             return None
+        self._differing = None
         for are_paired, depth in _CUTS:
             try:
                 pieces = cuts(pair.source, pair.target, depth, are_paired=are_paired)
@@ -494,7 +492,6 @@ class FunctionJudge:
                 return self._judgement("equivalent", "proof", detail)
             if are_proved:
                 return None
-            self._differing = None
             found = self._pieces(pieces)
             if found is not None:
                 return found
@@ -535,7 +532,7 @@ class FunctionJudge:
             agreement = judge.agreement()
         except OutOfBudget:
             return None
-        self._differing = judge._differing
+        self._differing = judge._differing or self._differing
         return agreement and "execution" if smaller else agreement
 
     def agreement(self) -> EvidenceKind | None:
@@ -636,14 +633,19 @@ class FunctionJudge:
         if self._open:
             return self._judgement("unknown", "none", self._open)
         bounds = f"; proved {found.bounds}" if isinstance(found, Proved) else ""
-        if self._inputs and not self._strictness.bits and not self._by_cuts() and self._differing:
-            return self._judgement("unknown", "execution", f"{tested}, {self._doubt_of_value}")
         if self._inputs:
-            return self._judgement("equivalent", "execution", f"{tested}{bounds}")
+            return self._tested(tested, bounds)
         if isinstance(found, Proved):
             return self._judgement("equivalent", "execution", f"proved {found.bounds}")
         detail = "no input was found for which the program before has defined behaviour"
         return self._judgement("unknown", "none", f"{detail}{self._undefined}")
+
+    def _tested(self, tested: str, bounds: str = "") -> FunctionJudgement:
+        """Judge a function that is the same on all inputs; whole numbers may hide a value."""
+        is_open = not self._strictness.bits and not self._pair.is_bufferized
+        if is_open and not self._by_cuts() and self._differing:
+            return self._judgement("unknown", "execution", f"{tested}, {self._doubt_of_value}")
+        return self._judgement("equivalent", "execution", f"{tested}{bounds}")
 
     def _is_refuted(self, found: ProofResult) -> TypeGuard[Refuted]:
         """Whether a proof found a difference.
@@ -688,7 +690,7 @@ class FunctionJudge:
         numbers, seen = set(self._numbers), set[tuple[int, object]]()
         first = [self._endless] if self._endless is not None else []
         for input in chain(first, self._chosen()):
-            if input.is_aliased:
+            if input.is_aliased or (input.has_nans and not self._strictness.bits):
                 continue
             tried += input.elements
             new = {each for each in enumerate(input.arguments) if each[1] in numbers} - seen
@@ -727,10 +729,10 @@ class FunctionJudge:
         if self._limits.seconds < _LEAST_SECONDS:
             return self._judgement("unknown", "none", f"{why}; no time is left for real runs")
         pair = self._pair
-        if any(_has_elided(module, pair.symbol) for module in (pair.before, pair.after)):
+        if any(has_elided(module, pair.symbol) for module in (pair.before, pair.after)):
             why = "the recording elides elements of its constants"
             return self._judgement("unknown", "none", why)
-        if _frees_others(pair.source):
+        if frees_others(pair.source):
             why = f"{why}; real runs: it frees memory that it has not allocated"
             return self._judgement("unknown", "none", why)
         self._runner.seconds = max(self._left / 4, _LEAST_SECONDS)
@@ -758,33 +760,10 @@ class FunctionJudge:
             return self._judgement("different", "execution", found.where, counterexample)
         self._inputs, self._is_run = len(found.inputs), True
         detail = f"the same in real runs on {counted(self._inputs, 'input')}"
-        if self._differing is not None and self._differing.is_undefined:
+        is_hidden = not self._strictness.bits  # by whole numbers
+        if self._differing is not None and (is_hidden or self._differing.is_undefined):
             return self._judgement("unknown", "execution", f"{detail}, {self._doubt_of_value}")
         return self._judgement("equivalent", "execution", detail)
-
-
-def _has_elided(module: Module, symbol: str) -> bool:
-    """Whether elements are elided in a function, or in what it and its callees refer to."""
-    tops = [each.operation for each in called(module, symbol)]
-    tops += [each for top in tops for name in references(top) if (each := module.others.get(name))]
-    return any(
-        isinstance(value, OpaqueAttribute) and _ELIDED in value.text
-        for top in tops
-        for inner in walk(top)
-        for value in inner.attributes.values()
-    )
-
-
-def _frees_others(function: Function) -> bool:
-    """Whether a function may free what it is given: nobody knows then what is there."""
-    own: set[Value] = set()
-    for operation in walk(function.operation):
-        if operation.name == "memref.alloc":
-            own.update(operation.results)
-        is_free = operation.attributes.get("callee") == Symbol(("free",))
-        if is_free or (operation.name in _FREEING and not own.issuperset(operation.operands)):
-            return True
-    return False
 
 
 def make_runner(limits: JudgementLimits, name: str) -> Runner | None:

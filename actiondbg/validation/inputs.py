@@ -6,10 +6,12 @@ import math
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from math import prod
 
 from actiondbg.validation.affine import AffineMap, Expression, IntegerSet
 from actiondbg.validation.domain import POISON, NotInterpreted, OutOfBudget, Scalar
+from actiondbg.validation.floats import rounded
 from actiondbg.validation.machine import Buffer, Elements, MemRef, RuntimeValue, extent
 from actiondbg.validation.program import Attribute, Dense, Function, walk
 from actiondbg.validation.types import FloatType, IntegerType, ShapedType, Type, signed
@@ -62,15 +64,18 @@ class Input:
     @property
     def is_exact(self) -> bool:
         """Whether sums and products of the floats are exact in any order: small whole numbers."""
-        numbers = [each for each in self.arguments if isinstance(each, float)]
+        return all(each.is_integer() and abs(each) <= _LARGEST_EXACT for each in self._floats)
+
+    @property
+    def has_nans(self) -> bool:
+        """Whether a float is a NaN."""
+        return any(map(math.isnan, self._floats))
+
+    @property
+    def _floats(self) -> Iterator[float]:
         arrays = [each.values for each in self.arguments if isinstance(each, Array)]
-        floats = [
-            each
-            for row in (numbers, *arrays, *self.buffers)
-            for each in row
-            if isinstance(each, float)
-        ]
-        return all(each.is_integer() and abs(each) <= _LARGEST_EXACT for each in floats)
+        rows = chain(self.arguments, *arrays, *self.buffers)
+        return (each for each in rows if isinstance(each, float))
 
 
 def materialize(
@@ -124,6 +129,7 @@ _MOST_OF_SIZES = 2**12  # steps of a product of matrices, of dynamic dimensions 
 _MOST_ELEMENTS = 2**17  # of an argument
 _LARGEST_EXACT = 16.0  # of floats whose sums and products are exact
 _SHARE_OF_POISON = 0.3
+_NUMBER_WITH_NANS = 4  # of eight inputs with exact floats; an even one, without poison
 _DYNAMIC = -(2**63)  # stands for a size that is not known
 INDEX_BITS = 32  # of indices, by default
 _LARGEST = {"f64": 1.7976931348623157e308, "f32": 3.4028234663852886e38, "f16": 65504.0}
@@ -137,6 +143,7 @@ class Choice:
     numbers: tuple[int, ...] = ()  # integers in the program, near which something may happen
     sizes: tuple[int, ...] = ()  # of dynamic dimensions, beside small ones that are always good
     edges: tuple[int, ...] = ()  # indices near which accesses leave static dimensions
+    floats: tuple[float, ...] = ()  # floats in the program, at which something may happen
     # Only floats that are small whole numbers, whose sums and products are exact in any order.
     exact_floats: bool = False
     # Indices are signed numbers of so many bits; a program with larger ones would need more memory
@@ -158,6 +165,21 @@ def numbers_in(functions: Iterable[Function]) -> tuple[int, ...]:
     found.discard(_DYNAMIC)
     near = {number + step for number in found for step in (-1, 0, 1)}
     return tuple(sorted(near, key=abs)[:64])
+
+
+def floats_in(functions: Iterable[Function]) -> tuple[float, ...]:
+    """Return the finite floats in the attributes of functions."""
+    values = (
+        value
+        for function in functions
+        for operation in walk(function.operation)
+        for value in operation.attributes.values()
+    )
+    elements = (each.values[:8] if isinstance(each, Dense) else (each,) for each in values)
+    found = {
+        each for row in elements for each in row if isinstance(each, float) and math.isfinite(each)
+    }
+    return tuple(sorted(found)[:64])
 
 
 def _integers(attribute: Attribute) -> Iterator[int]:
@@ -240,18 +262,18 @@ class _Round:
         self._is_regular = number < len(_SIZES)
         self._buffers: list[tuple[Number, ...]] = []
         self._next = 0
+        # The one dimension that is large, counted as Python counts, and its size.
+        self._large: tuple[int, int] | None = None
 
     def input(self, types: Sequence[Type]) -> Input:
         is_usual = self._is_regular or self._number % 4 != 3
-        larger = () if is_usual else self._larger_sizes(types)
-        if larger:
-            self._size = larger[self._number // 4 % len(larger)]
+        is_larger = not is_usual and self._take_larger(types)
         arguments = tuple(self._argument(type) for type in types)
-        return Input(arguments, tuple(self._buffers), bool(larger))
+        return Input(arguments, tuple(self._buffers), is_larger)
 
     def _argument(self, type: Type) -> Argument:
         if isinstance(type, ShapedType):
-            shape = tuple(self._dimension() if size is None else size for size in type.shape)
+            shape = self._shape(type)
             if prod(shape) > _MOST_ELEMENTS:
                 raise OutOfBudget(f"an argument has {prod(shape):,} elements")
             if type.kind == "memref":
@@ -260,15 +282,38 @@ class _Round:
             return Array(shape, values)
         return self._number_of(element(type), is_argument=True)
 
-    def _larger_sizes(self, types: Sequence[Type]) -> tuple[int, ...]:
-        """Return the sizes of the program with which a run does not take too long."""
+    def _take_larger(self, types: Sequence[Type]) -> bool:
+        """Take a size of the program with which a run does not take too long, if there is one.
+
+        Of many dimensions it is one, the last one first, and all others are 1 or 2.
+        """
         shapes = [each.shape for each in types if isinstance(each, ShapedType)]
-        rank = max((shape.count(None) for shape in shapes), default=0)
-        sizes = self._choice.sizes
-        return tuple(each for each in sizes if rank < 2 or each ** (rank + 1) <= _MOST_OF_SIZES)
+        counts = {shape.count(None) for shape in shapes} - {0}
+        rank = max(counts, default=0)
+        sizes, turn = self._choice.sizes, self._number // 4
+        if rank < 3:
+            sizes = [each for each in sizes if rank < 2 or each ** (rank + 1) <= _MOST_OF_SIZES]
+            self._size = sizes[turn % len(sizes)] if sizes else self._size
+        elif sizes:
+            places = [*range(rank - 1, -1, -1)]
+            if len(counts) > 1:  # the last one of each argument is not the same one
+                places += range(-1, -rank - 1, -1)
+            round, at = divmod(turn - len(_SIZES) // 4, len(places))
+            self._large = (places[at], sizes[-1 - round % len(sizes)])
+            self._size = 1 + turn % 2
+        return bool(sizes)
+
+    def _shape(self, type: ShapedType) -> tuple[int, ...]:
+        """Return the shape of an argument, with sizes for those that are dynamic."""
+        shape = [self._dimension() if size is None else size for size in type.shape]
+        if self._large is not None:
+            place, size = self._large
+            if -len(shape) <= place < len(shape) and type.shape[place] is None:
+                shape[place] = size
+        return tuple(shape)
 
     def _dimension(self) -> int:
-        if self._is_regular or self._random.random() < 0.8:
+        if self._is_regular or self._large is not None or self._random.random() < 0.8:
             return self._size
         return self._random.choice(_SIZES)
 
@@ -303,8 +348,10 @@ class _Round:
             return self._random.randrange(2)
         if type.is_index:
             return self._index(is_argument)
-        if self._number == 0:
-            return _fit(self._next, type)  # all elements differ
+        if self._number == 0:  # all elements differ, as long as there are numbers
+            largest = (1 << (type.width - 1)) - 1
+            bits = self._next if self._next <= largest else self._random.getrandbits(type.width)
+            return _fit(bits, type)
         return _fit(self._integer(type), type)
 
     def _index(self, is_argument: bool) -> int:
@@ -335,11 +382,16 @@ class _Round:
         return self._random.getrandbits(type.width)
 
     def _float(self, type: FloatType) -> float:
-        if self._number == 0:
-            return float(self._next % 16 + 1)
+        if self._number == 0:  # without a period, which rows or arguments might share
+            small = int(_LARGEST_EXACT)
+            return float(self._next + 1 if self._next < small else self._random.randint(1, small))
         kind = self._random.random()
+        if self._choice.exact_floats and self._number % 8 == _NUMBER_WITH_NANS and kind > 0.95:
+            return _nan(type)  # in any order, a sum with one is one
         if self._choice.exact_floats or self._number < 3 or kind < 0.3:
             return float(self._random.randrange(-4, 5))
+        if kind < 0.45 and self._choice.floats:
+            return rounded(self._random.choice(self._choice.floats), type)
         if kind < 0.7:
             return self._random.choice(_special_floats(type))
         return self._random.uniform(-2.0, 2.0) * 2.0 ** self._random.randrange(-4, 5)
@@ -354,8 +406,12 @@ def _special_floats(type: FloatType) -> tuple[float, ...]:
     largest = _LARGEST.get(type.name, 1.0)
     smallest = _SMALLEST.get(type.name, 0.5)
     infinity = math.inf if type.name in _LARGEST or type.name == "bf16" else 2.0
-    nan = math.nan if type.name in _LARGEST or type.name == "bf16" else 0.0
-    return (0.0, -0.0, 1.0, -1.0, 0.5, nan, infinity, -infinity, largest, -largest, smallest)
+    return (0.0, -0.0, 1.0, -1.0, 0.5, _nan(type), infinity, -infinity, largest, -largest, smallest)
+
+
+def _nan(type: FloatType) -> float:
+    """Return a NaN, or 0 of a type that may have none."""
+    return math.nan if type.name in _LARGEST or type.name == "bf16" else 0.0
 
 
 def aliased(input: Input, types: Sequence[Type]) -> Input | None:

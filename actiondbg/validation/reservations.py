@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 
 from actiondbg.validation.domain import fast_math, is_set, overflow_flags
 from actiondbg.validation.program import (
@@ -12,7 +13,10 @@ from actiondbg.validation.program import (
     Dense,
     Function,
     Module,
+    OpaqueAttribute,
     Operation,
+    Symbol,
+    Value,
     called,
     references,
     walk,
@@ -29,10 +33,23 @@ _FLAGS = (
     *("exact", "nneg", "nonNeg", "disjoint", "is_zero_poison", "is_int_min_poison"),
     *("invariant", "invariantGroup", "dereferenceable", "noalias_scopes", "alias_scopes", "tbaa"),
 )
+_FREEING = frozenset(
+    {"memref.dealloc", "bufferization.dealloc", "bufferization.dealloc_tensor", "memref.realloc"}
+)
+_ELIDED = "<__elided__>"
 _FREEZE = "llvm.freeze"
 _POISON = re.compile(r"ub\.poison|llvm\.mlir\.(?:poison|undef)")
 # It says that a condition holds, or that nothing comes there.
 _ASSUMING = re.compile(r"llvm\.intr\.assume|(?:ub|llvm)\.unreachable")
+# Of an argument, a result or a function: what later passes rely on, or how it is called.
+_SAYING = re.compile(
+    r"(?:llvm|bufferization|tt)\.(?!align$|emit_c_interface$)\w+|passthrough|memory_effects"
+    r"|\w*no_?unwind|will_return|no_?return|\w+_fp_math\w*|fp_contract|personality"
+)
+_CALLED_BY = re.compile(
+    r"(?:llvm\.)?(?:zeroext|signext|byval|byref|sret|struct_ret|inreg|inalloca|preallocated|nest)"
+    r"|bufferization\.(?:writable|access)|CConv"
+)
 _LLVM_GLOBAL = "llvm.mlir.global"
 _POINTER = "llvm.getelementptr"
 
@@ -67,6 +84,9 @@ def reservation(
     all_before, all_after = (
         [inner for each in one for inner in walk(each.operation)] for one in (source, target)
     )
+    said = _said_of_functions(before, after, symbol, [each.symbol for each in (*source, *target)])
+    if said:
+        return said
     if _are_shared_otherwise(all_before, all_after):
         return "but nothing shows what other threads see of atomic and volatile accesses"
     if is_proved:
@@ -93,6 +113,62 @@ def _hidden_global(
         if _LLVM_GLOBAL in kinds and not (is_proved and kinds[0] == kinds[1]):
             return name
     return ""
+
+
+def _said_of_functions(before: Module, after: Module, symbol: str, names: Iterable[str]) -> str:
+    """Return what the action says of functions that nothing in them shows, in words; or ""."""
+    if _is_hidden(after.functions[symbol].operation) > _is_hidden(
+        before.functions[symbol].operation
+    ):
+        return "but it becomes private, and nobody knows who else calls it"
+    for name in sorted(set(names)):
+        source, target = before.functions.get(name), after.functions.get(name)
+        if source is None or target is None:
+            continue
+        is_retyped = (source.inputs, source.operation.name) != (
+            target.inputs,
+            target.operation.name,
+        )
+        for old, new in _attribute_lists(source, target):
+            said = _said(old, new, is_retyped=is_retyped)
+            if said:
+                return f"but the action says something else of @{name} ({', '.join(sorted(said))})"
+    return ""
+
+
+def _is_hidden(function: Operation) -> bool:
+    """Whether only the module sees a function."""
+    linkage = str(function.attributes.get("linkage"))
+    is_local = any(word in linkage for word in ("private", "internal"))
+    return is_local or function.attributes.get("sym_visibility") == "private"
+
+
+def _attribute_lists(
+    source: Function, target: Function
+) -> Iterator[tuple[Mapping[str, Attribute], Mapping[str, Attribute]]]:
+    """Yield the attributes of two functions, then of each argument and result, before and after."""
+    attributes = source.operation.attributes, target.operation.attributes
+    yield attributes
+    for kind in ("arg_attrs", "res_attrs"):
+        old, new = (_maps(each.get(kind)) for each in attributes)
+        nothing: Mapping[str, Attribute] = {}
+        yield from zip_longest(old, new, fillvalue=nothing)
+
+
+def _maps(attribute: Attribute | None) -> list[Mapping[str, Attribute]]:
+    found = attribute if isinstance(attribute, tuple) else ()
+    return [each if isinstance(each, Mapping) else {} for each in found]
+
+
+def _said(
+    old: Mapping[str, Attribute], new: Mapping[str, Attribute], *, is_retyped: bool
+) -> set[str]:
+    """Return the attributes that say more than before, or how to call it otherwise."""
+    changed = {each for each in {**old, **new} if old.get(each) != new.get(each)}
+    said = {each for each in changed if each in new and _SAYING.fullmatch(each)}
+    if is_retyped:
+        return {each for each in said if not _CALLED_BY.fullmatch(each)}
+    return said | {each for each in changed if _CALLED_BY.fullmatch(each)}
 
 
 def _are_shared_otherwise(before: Sequence[Operation], after: Sequence[Operation]) -> bool:
@@ -191,6 +267,33 @@ def _is_poison(operation: Operation) -> bool:
     """Whether an operation makes a scalar that is poison, or any number; aggregates begin so."""
     is_scalar = all(isinstance(each.type, IntegerType | FloatType) for each in operation.results)
     return is_scalar and _POISON.fullmatch(operation.name) is not None
+
+
+# --- what real runs cannot compare ---
+
+
+def has_elided(module: Module, symbol: str) -> bool:
+    """Whether elements are elided in a function, or in what it and its callees refer to."""
+    tops = [each.operation for each in called(module, symbol)]
+    tops += [each for top in tops for name in references(top) if (each := module.others.get(name))]
+    return any(
+        isinstance(value, OpaqueAttribute) and _ELIDED in value.text
+        for top in tops
+        for inner in walk(top)
+        for value in inner.attributes.values()
+    )
+
+
+def frees_others(function: Function) -> bool:
+    """Whether a function may free what it is given: nobody knows then what is there."""
+    own: set[Value] = set()
+    for operation in walk(function.operation):
+        if operation.name == "memref.alloc":
+            own.update(operation.results)
+        is_free = operation.attributes.get("callee") == Symbol(("free",))
+        if is_free or (operation.name in _FREEING and not own.issuperset(operation.operands)):
+            return True
+    return False
 
 
 # --- alignment ---

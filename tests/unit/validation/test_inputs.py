@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from actiondbg.validation.function_judgement import FunctionJudgement, JudgementLimits, Query
-from actiondbg.validation.inputs import Choice, View, choose_inputs, edges_in, numbers_in, sizes_in
+from actiondbg.validation.inputs import (
+    Array,
+    Choice,
+    View,
+    choose_inputs,
+    edges_in,
+    numbers_in,
+    sizes_in,
+)
 from actiondbg.validation.module_judge import ModuleJudge
 from actiondbg.validation.program_reader import ProgramReader
 
@@ -88,6 +96,130 @@ def test_a_large_size_is_no_size_of_many_dimensions() -> None:
     }
     assert 11 in sizes
     assert 100 not in sizes
+
+
+_PLANES = """
+func.func @f(%m: memref<?x?x?xi32>, %other: memref<?x?xi32>, %v: i32) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %a = memref.dim %m, %c0 : memref<?x?x?xi32>
+  %b = memref.dim %m, %c1 : memref<?x?x?xi32>
+  %c = memref.dim %m, %c2 : memref<?x?x?xi32>
+  %most = arith.constant 16 : index
+  %bound = arith.minsi %{cut}, %{most} : index
+  scf.for %i = %c0 to %{first} step %c1 {{
+    scf.for %j = %c0 to %{second} step %c1 {{
+      scf.for %k = %c0 to %{third} step %c1 {{
+        memref.store %v, %m[%i, %j, %k] : memref<?x?x?xi32>
+      }}
+    }}
+  }}
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize("cut", ["a", "b", "c"])
+def test_one_large_size_of_many_dimensions(cut: str) -> None:
+    names = {"first": "a", "second": "b", "third": "c"}
+    bounds = {name: "bound" if each == cut else each for name, each in names.items()}
+    before = _PLANES.format(cut=cut, most=cut, **bounds)
+    after = _PLANES.format(cut=cut, most="most", **bounds)
+    assert "memory of argument buffer 0" in _judgement(before, after).detail
+
+
+_CLAMPED = """
+#same = affine_map<(d0) -> (d0)>
+func.func @f(%t: tensor<64xf32>) -> tensor<64xf32> {{
+  %most = arith.constant {} : f32
+  %zero = arith.constant 0.0 : f32
+  %none = tensor.empty() : tensor<64xf32>
+  %r = linalg.generic {{indexing_maps = [#same, #same], iterator_types = ["parallel"]}}
+      ins(%t : tensor<64xf32>) outs(%none : tensor<64xf32>) {{
+  ^bb0(%x: f32, %_: f32):
+    %is_large = arith.cmpf ogt, %x, %most : f32
+    %y = math.tanh %x : f32
+    %z = arith.select %is_large, %zero, %y : f32
+    linalg.yield %z : f32
+  }} -> tensor<64xf32>
+  return %r : tensor<64xf32>
+}}
+"""
+
+
+def test_the_floats_of_the_program() -> None:
+    """The solver knows no tanh."""
+    found = _judgement(_CLAMPED.format(97.25), _CLAMPED.format(98.25))
+    assert "0.0 before, 1.0 after" in found.detail
+
+
+@pytest.mark.parametrize("element", ["f32", "i8"])
+def test_arguments_and_rows_of_a_first_input_differ(element: str) -> None:
+    """Some functions take so long that no other input is run."""
+    text = f"func.func private @f(%a: tensor<4x256x{element}>, %b: tensor<4x256x{element}>)"
+    types = ProgramReader().read(text).functions["f"].inputs
+    first = next(choose_inputs(types, Choice()))
+    arrays = [each.values for each in first.arguments if isinstance(each, Array)]
+    rows = [values[at : at + 256] for values in arrays for at in range(0, 1024, 256)]
+    assert len(set(rows)) == 8
+
+
+def test_a_large_operand_of_an_unknown_operation() -> None:
+    """The results are not computed of all operands each: that took minutes."""
+    kind = "tensor<16x16x32xf32>"
+    before, after = (
+        f"""
+func.func @f(%a: {kind}, %b: {kind}) -> {kind} {{
+  %r = linalg.softmax dimension(2) ins(%{operand} : {kind}) outs(%a : {kind}) -> {kind}
+  return %r : {kind}
+}}
+"""
+        for operand in "ab"
+    )
+    found = _judgement(before, after)
+    assert found.detail == "seems to differ, but nothing is known of linalg.softmax"
+    assert found.seconds < 4
+
+
+_ACTIVATED = """
+func.func @f(%v: vector<8xf32>) -> f32 {{
+  %sum = vector.reduction <add>, %v fastmath<reassoc> : vector<8xf32> into f32
+  %zero = arith.constant 0.0 : f32
+  %r = arith.{} %sum, %zero : f32
+  return %r : f32
+}}
+"""
+
+
+def test_nans_where_the_order_of_sums_is_open() -> None:
+    found = _judgement(_ACTIVATED.format("maximumf"), _ACTIVATED.format("maxnumf"))
+    assert found.verdict == "unknown"
+    assert "NaNs make a difference (result 0: nan before, 0.0 after)" in found.detail
+
+
+_LAYER = """
+#both = affine_map<(d0, d1) -> (d0, d1)>
+func.func @f(%a: tensor<32x64xf32>, %b: tensor<64x48xf32>) -> tensor<32x48xf32> {{
+  %zero = arith.constant 0.0 : f32
+  %none = tensor.empty() : tensor<32x48xf32>
+  %o = linalg.fill ins(%zero : f32) outs(%none : tensor<32x48xf32>) -> tensor<32x48xf32>
+  %p = linalg.matmul ins(%a, %b : tensor<32x64xf32>, tensor<64x48xf32>)
+      outs(%o : tensor<32x48xf32>) -> tensor<32x48xf32>
+  %r = linalg.generic {{indexing_maps = [#both, #both], iterator_types = ["parallel", "parallel"]}}
+      ins(%p : tensor<32x48xf32>) outs(%none : tensor<32x48xf32>) {{
+  ^bb0(%x: f32, %_: f32):
+    %y = arith.{} %x, %zero : f32
+    linalg.yield %y : f32
+  }} -> tensor<32x48xf32>
+  return %r : tensor<32x48xf32>
+}}
+"""
+
+
+def test_nans_of_a_product_that_is_judged_by_smaller_sizes() -> None:
+    found = _judgement(_LAYER.format("maximumf"), _LAYER.format("maxnumf"))
+    assert found.verdict == "unknown", found.detail
 
 
 _PRODUCT = """

@@ -288,3 +288,74 @@ def test_a_global_that_became_one_of_llvm_is_not_compared() -> None:
     (found,) = ModuleJudge(JudgementLimits(seconds=5)).judge(Query(_MEMREF, _LOWERED))
     assert found.verdict == "unknown"
     assert _MEMORY in found.detail
+
+
+def _identity(
+    type: str = "i8", *, kind: str = "", argument: str = "", result: str = "", says: str = ""
+) -> str:
+    returned = f"({type} {{{result}}})" if result else type
+    given = f"{type} {{{argument}}}" if argument else type
+    attributes = f" attributes {{{says}}}" if says else ""
+    return f"func.func{kind} @f(%x: {given}) -> {returned}{attributes} {{\nreturn %x : {type}\n}}"
+
+
+_MEMORY_TYPE = "memref<4xf32>"
+_SAID = {
+    "private": (_identity(), _identity(kind=" private"), "it becomes private"),
+    "an argument": (
+        _identity(_MEMORY_TYPE),
+        _identity(_MEMORY_TYPE, argument="llvm.noalias"),
+        "something else of @f (llvm.noalias)",
+    ),
+    "another value": (
+        _identity(_MEMORY_TYPE, argument="bufferization.writable = false"),
+        _identity(_MEMORY_TYPE),
+        "something else of @f (bufferization.writable)",
+    ),
+    "a result": (
+        _identity(result="llvm.zeroext"),
+        _identity(result="llvm.signext"),
+        "something else of @f (llvm.signext, llvm.zeroext)",
+    ),
+    "the function": (
+        _identity(),
+        _identity(says='passthrough = ["noreturn"]'),
+        "something else of @f (passthrough)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", _SAID)
+def test_what_an_action_says_of_a_function_is_not_known(name: str) -> None:
+    before, after, why = _SAID[name]
+    (judgement,) = ModuleJudge().judge(Query(before, after))
+    assert judgement.verdict == "unknown"
+    assert why in judgement.detail
+
+
+def test_what_an_action_says_of_a_callee_is_not_known() -> None:
+    text = """
+func.func private @g(i32) -> i32{}
+func.func @f(%x: i32) -> i32 {{
+  %r = func.call @g(%x) : (i32) -> i32
+  return %r : i32
+}}
+"""
+    query = Query(text.format(""), text.format(" attributes {llvm.readnone}"))
+    (judgement,) = ModuleJudge().judge(query)
+    assert judgement.verdict == "unknown"
+    assert "something else of @g (llvm.readnone)" in judgement.detail
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (_identity(kind=" private"), _identity()),
+        (_identity(_MEMORY_TYPE, argument="llvm.noalias"), _identity(_MEMORY_TYPE)),
+        (_identity(), _identity(says="llvm.emit_c_interface")),
+        (_identity(), _identity(says="other.note")),
+    ],
+)
+def test_what_says_nothing_of_a_function_is_equivalent(before: str, after: str) -> None:
+    (judgement,) = ModuleJudge().judge(Query(before, after))
+    assert judgement.verdict == "equivalent", judgement.detail

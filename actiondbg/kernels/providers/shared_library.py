@@ -13,11 +13,16 @@ from actiondbg.kernels.packages import np
 LOADER = "actiondbg.kernels.providers.shared_library:load"
 SUPPORT = "support.c"  # is linked to the kernel
 TIMER = "actiondbg_time"
+CALLER = "actiondbg_call"
 _EMPTY_CALLS = 10_000
+_FILLED = 1 << 18  # bytes of the stack
 
 
 def support_source(symbol: str, arguments: int) -> str:
-    """Return the C code that is linked to a kernel: the function that times it, or nothing.
+    """Return the C code that is linked to a kernel: what calls and times it.
+
+    A call fills the stack below it, with NaN for floats: a kernel that reads there what it did not
+    write would be right by chance. Another function times it, or nothing.
 
     Also what compilers call to round to bf16, which libgcc lacks before version 13. It returns the
     16 bits as the lowest ones of a register for floats, which is written as a float.
@@ -30,6 +35,7 @@ def support_source(symbol: str, arguments: int) -> str:
     types = ", ".join(["void *"] * arguments)
     names = ", ".join(f"void *a{index}" for index in range(arguments))
     return f"""#include <stdint.h>
+#include <string.h>
 #include <time.h>
 
 typedef void function({types});
@@ -46,6 +52,17 @@ double {TIMER}(void **arguments, long calls, int empty) {{
     called({values});
   clock_gettime(CLOCK_MONOTONIC, &end);
   return (double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) * 1e-9;
+}}
+
+static __attribute__((noinline)) void fill_stack(void) {{
+  char stack[{_FILLED}];
+  memset(stack, 0xff, sizeof stack);
+  __asm__ volatile("" : : "r"(stack) : "memory"); /* it is kept */
+}}
+
+void {CALLER}(void **arguments) {{
+  fill_stack();
+  {symbol}({values});
 }}
 
 __attribute__((visibility("hidden"))) float __truncsfbf2(float value) {{
@@ -69,7 +86,7 @@ def load(binary: KernelBinary) -> LibraryKernel:
     """
     try:
         library = ctypes.CDLL(str(binary.path))
-        return LibraryKernel(binary, library[binary.symbol], library[TIMER])
+        return LibraryKernel(binary, library[CALLER], library[TIMER])
     except (OSError, AttributeError) as error:
         raise KernelError(f"{str(binary.path)!r} cannot be loaded: {error}.") from error
 
@@ -78,8 +95,9 @@ class LibraryKernel:
     """A kernel of a shared library.
 
     Args:
-        call: its function; takes a memref descriptor for each input and for the result.
-        timer: the function of ``support_source``.
+        call: the function of ``support_source`` that calls it; takes the addresses of the memref
+            descriptors of the inputs and of the result.
+        timer: that which times it.
     """
 
     runs_in_this_thread = True
@@ -98,7 +116,8 @@ class LibraryKernel:
 
     def run(self, inputs: Sequence[np.ndarray]) -> np.ndarray:
         result = allocate(self._binary.result)
-        self._call(*(ctypes.byref(_descriptor(array)) for array in (*inputs, result)))
+        descriptors = [_descriptor(array) for array in (*inputs, result)]
+        self._call(_addresses(descriptors))
         return result
 
     def time(self, inputs: Sequence[np.ndarray], calls: int) -> float:
@@ -115,11 +134,16 @@ class LibraryKernel:
         made = memory.view(result.type.dtype).reshape(result.shape)
         arrays = (*inputs, made)  # descriptors do not keep them alive
         descriptors = [_descriptor(array) for array in arrays]
-        addresses = (ctypes.c_void_p * len(descriptors))(*map(ctypes.addressof, descriptors))
-        return float(self._timer(addresses, ctypes.c_long(calls), ctypes.c_int(empty)))
+        return float(
+            self._timer(_addresses(descriptors), ctypes.c_long(calls), ctypes.c_int(empty))
+        )
 
 
 _ALIGNMENT = 64
+
+
+def _addresses(descriptors: Sequence[ctypes.Structure]) -> ctypes.Array[ctypes.c_void_p]:
+    return (ctypes.c_void_p * len(descriptors))(*map(ctypes.addressof, descriptors))
 
 
 def _descriptor(array: np.ndarray) -> ctypes.Structure:

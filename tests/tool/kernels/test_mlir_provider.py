@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from actiondbg.kernels.errors import CompileError
+from actiondbg.kernels.execution.kernel import KernelBinary
 from actiondbg.kernels.execution.kernel_process import KernelProcess
-from actiondbg.kernels.model import Configuration, Dispatch, ElementType, Operation
+from actiondbg.kernels.model import Configuration, Dispatch, ElementType, Operation, Tensor
 from actiondbg.kernels.operations.generic import Elementwise, Reduction
 from actiondbg.kernels.operations.matmul import BatchMatmul, Matmul, MatmulBiasRelu, MatmulSoftmax
 from actiondbg.kernels.operations.windowed import Conv2d, DepthwiseConv2d, Pooling
@@ -21,7 +22,7 @@ from actiondbg.kernels.programs.extraction import operations_of
 from actiondbg.kernels.providers.mlir.provider import MlirProvider
 from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.providers.registry import make_provider
-from actiondbg.kernels.providers.shared_library import support_source
+from actiondbg.kernels.providers.shared_library import LOADER, load, support_source
 from actiondbg.kernels.providers.steps import COMMANDS, CompilationSteps
 from tests.elements import some
 
@@ -410,3 +411,16 @@ def test_rounding_to_bf16_is_that_of_numpy(tmp_path: Path) -> None:
         bits = np.float32(rounded(value)).view(np.uint32) & 0xFFFF
         assert bits == np.float32(value).astype(BF16.dtype).view(np.uint16), value
     assert np.isnan(np.uint32(np.float32(rounded(np.nan)).view(np.uint32) << 16).view(np.float32))
+
+
+def test_the_stack_of_a_kernel_is_not_zero(tmp_path: Path) -> None:
+    source = support_source("kernel", 1)
+    source += "void kernel(void *memref) { volatile float at[64]; **(float **)memref = at[5]; }\n"
+    (tmp_path / "kernel.c").write_text(source)
+    library = tmp_path / "kernel.so"
+    subprocess.run(
+        ["cc", "-w", "-shared", "-fPIC", tmp_path / "kernel.c", "-o", library], check=True
+    )
+    result = Tensor("result", (1,), ElementType.F32)
+    made = load(KernelBinary(LOADER, library, "kernel", (), result)).run([])
+    assert np.isnan(made[0])

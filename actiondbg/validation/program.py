@@ -21,6 +21,20 @@ class Symbol:
     path: tuple[str, ...]
 
 
+class OtherNaN(float):
+    """A NaN with a sign or a payload, which a bitcast shows; all else takes it for any NaN."""
+
+    bits: str  # what tells it from others
+
+    def __new__(cls, value: float, bits: str) -> OtherNaN:
+        made = super().__new__(cls, value)
+        made.bits = bits
+        return made
+
+    def __repr__(self) -> str:
+        return f"nan {self.bits}"
+
+
 @dataclass(frozen=True, slots=True)
 class Dense:
     """Constant elements."""

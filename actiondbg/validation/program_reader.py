@@ -22,6 +22,7 @@ from actiondbg.validation.program import (
     Module,
     OpaqueAttribute,
     Operation,
+    OtherNaN,
     Region,
     Symbol,
     Value,
@@ -49,6 +50,7 @@ _NUMBER = re.compile(r"0x[0-9A-Fa-f]+|[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _MOST_ELEMENTS = 2**20  # of a constant
 # Positive and quiet, without a payload: of f16, bf16, f32 and f64.
 _USUAL_NANS = frozenset({"0x7E00", "0x7FC0", "0x7FC00000", "0x7FF8000000000000"})
+_LONG = 64  # characters
 _BITS = re.compile(r"\b0x[0-9A-F]{4,}")
 _WIDE = frozenset({"f80", "f128"})  # which no Python number holds
 # They have a property which the bindings do not show as an attribute.
@@ -247,8 +249,7 @@ class _Conversion:
             return OpaqueAttribute(str(parsed))
         if parsed.is_splat:
             value = _number(parsed.get_splat_value())
-            is_kept = _is_other_nan(value, str(parsed))
-            return OpaqueAttribute(str(parsed)) if is_kept else Dense(shaped, (value,))
+            return Dense(shaped, _told_apart((value,), str(parsed)) if value != value else (value,))
         if len(parsed) > _MOST_ELEMENTS:
             digest = hashlib.sha256(str(parsed).encode()).hexdigest()
             return OpaqueAttribute(f"dense<{len(parsed)} elements, {digest}>")
@@ -256,9 +257,8 @@ class _Conversion:
             values = [parsed[at] for at in range(len(parsed))]
         except TypeError:  # the bindings have no Python number for the element type
             return _printed_elements(shaped, str(parsed))
-        nan = next((value for value in values if value != value), 0)
-        if _is_other_nan(nan, str(parsed)):
-            return OpaqueAttribute(str(parsed))
+        if any(each != each for each in values):
+            return Dense(shaped, _told_apart(values, str(parsed)))
         convert = float if isinstance(shaped.element, FloatType) else int
         try:
             return Dense(shaped, tuple(convert(each) for each in values))
@@ -299,18 +299,26 @@ def _integer(attribute: Any) -> int:
 
 def _float(attribute: Any) -> Attribute:
     wide = str(attribute.type) in _WIDE
-    is_kept = wide or _is_other_nan(attribute.value, str(attribute))
-    return OpaqueAttribute(str(attribute)) if is_kept else attribute.value
+    text = str(attribute)
+    return OpaqueAttribute(text) if wide else _told_apart((attribute.value,), text)[0]
 
 
 def _is_other_nan(value: int | float, text: str) -> bool:
-    """Whether a constant is a NaN that is printed with a sign or a payload, which a bitcast shows.
+    """Whether a constant is a NaN that is printed with a sign or a payload.
 
-    No number of Python says which. The elements of a large constant are printed in one string.
+    The elements of a large constant are printed in one string, which may have one.
     """
     if not isinstance(value, float) or not math.isnan(value):
         return False
     return '"' in text or not _USUAL_NANS.issuperset(_BITS.findall(text))
+
+
+def _told_apart(values: Sequence[int | float], text: str) -> tuple[int | float, ...]:
+    """Return numbers of which the NaNs have their text, unless all of them are usual ones."""
+    if not any(_is_other_nan(each, text) for each in values):
+        return tuple(values)
+    bits = text if len(text) <= _LONG else hashlib.sha256(text.encode()).hexdigest()
+    return tuple(OtherNaN(each, bits) if each != each else each for each in values)
 
 
 def _printed_elements(type: ShapedType, text: str) -> Attribute:
@@ -325,8 +333,7 @@ def _printed_elements(type: ShapedType, text: str) -> Attribute:
             from_bits(int(word, 16), element) if word.startswith("0x") else float(word)
             for word in words
         )
-        is_kept = any(map(_is_other_nan, numbers, words))
-        return OpaqueAttribute(text) if is_kept else Dense(type, numbers)
+        return Dense(type, _told_apart(numbers, text))
     return Dense(type, tuple(int(word) for word in words))
 
 

@@ -15,6 +15,7 @@ from actiondbg.validation.program import (
     Module,
     OpaqueAttribute,
     Operation,
+    OtherNaN,
     Symbol,
     Value,
     called,
@@ -89,6 +90,8 @@ def reservation(
         return said
     if _are_shared_otherwise(all_before, all_after):
         return "but nothing shows what other threads see of atomic and volatile accesses"
+    if not is_run and _nans(all_before) != _nans(all_after):
+        return "but a NaN of the program becomes another one"
     if is_proved:
         return ""
     allowed = {flag for each in all_before for flag in fast_math(each.attributes)}
@@ -169,6 +172,13 @@ def _said(
     if is_retyped:
         return {each for each in said if not _CALLED_BY.fullmatch(each)}
     return said | {each for each in changed if _CALLED_BY.fullmatch(each)}
+
+
+def _nans(operations: Sequence[Operation]) -> set[str]:
+    """Return the NaNs in operations that have a sign or a payload."""
+    values = (value for each in operations for value in each.attributes.values())
+    rows = (each.values if isinstance(each, Dense) else (each,) for each in values)
+    return {repr(each) for row in rows for each in row if isinstance(each, OtherNaN)}
 
 
 def _are_shared_otherwise(before: Sequence[Operation], after: Sequence[Operation]) -> bool:

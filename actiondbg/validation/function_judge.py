@@ -70,12 +70,13 @@ from actiondbg.validation.proof.exploration import ProofLimits
 from actiondbg.validation.proof.refinement import ProofResult, Proved, Refuted, prove
 from actiondbg.validation.reservations import frees_others, has_elided, reservation
 from actiondbg.validation.strictness import PARALLEL_LOOPS, strictness
-from actiondbg.validation.types import INDEX, INDEX_WIDTH, ShapedType
+from actiondbg.validation.types import INDEX, INDEX_WIDTH, IntegerType, ShapedType, Type
 
 # Small pieces first; the depth is that of operations before the values that both versions have.
 _CUTS = ((True, 0), (True, 3), (False, 0), (False, 3))
 _CUT_INPUTS = 16  # for a changed value
 _MOST_TRIED = 8  # inputs for each one with defined behaviour
+_FEWEST_INPUTS = 3  # where numbers are arguments, on which loops and places depend
 _MOST_ENDLESS = 8  # inputs on which a run takes too long
 _MOST_WITHOUT_MEANING = 8  # inputs that cannot be interpreted, before the first that can
 _STEPS_AFTER_ENDLESS = 16  # after one, so many times fewer steps for runs before the action
@@ -133,6 +134,7 @@ class FunctionJudge:
     _alias: str = ""
     _undefined: str = ""  # why the last input has no defined behaviour before
     _is_run: bool = False  # real runs decided
+    _is_cut_short: bool = False  # there was no time for more than very few inputs
     _endless: Input | None = None  # on which the run after takes too long, and the one before not
     # How a changed value may differ that was judged alone.
     _differing: _Difference | None = None
@@ -266,6 +268,7 @@ class FunctionJudge:
                 return found
             is_late = self._taken > self._limits.seconds / 2
             if self._inputs >= self._limits.inputs or is_late or len(endless) == _MOST_ENDLESS:
+                self._is_cut_short = self._inputs < _FEWEST_INPUTS
                 break
             if not self._inputs and len(without_meaning) == _MOST_WITHOUT_MEANING:
                 break
@@ -642,6 +645,9 @@ class FunctionJudge:
 
     def _tested(self, tested: str, bounds: str = "") -> FunctionJudgement:
         """Judge a function that is the same on all inputs; whole numbers may hide a value."""
+        if self._is_cut_short and any(map(_is_number, self._pair.source.inputs)):
+            detail = f"{tested}, and numbers decide what it does: a run takes too long for more"
+            return self._judgement("unknown", "execution", detail)
         is_open = not self._strictness.bits and not self._pair.is_bufferized
         if is_open and not self._by_cuts() and self._differing:
             return self._judgement("unknown", "execution", f"{tested}, {self._doubt_of_value}")
@@ -764,6 +770,11 @@ class FunctionJudge:
         if self._differing is not None and (is_hidden or self._differing.is_undefined):
             return self._judgement("unknown", "execution", f"{detail}, {self._doubt_of_value}")
         return self._judgement("equivalent", "execution", detail)
+
+
+def _is_number(type: Type) -> bool:
+    """Whether an argument of a type is an integer, or has a size that is one."""
+    return isinstance(type, IntegerType) or (isinstance(type, ShapedType) and None in type.shape)
 
 
 def make_runner(limits: JudgementLimits, name: str) -> Runner | None:

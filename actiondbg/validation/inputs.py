@@ -129,6 +129,10 @@ _MOST_OF_SIZES = 2**12  # steps of a product of matrices, of dynamic dimensions 
 _MOST_ELEMENTS = 2**17  # of an argument
 _LARGEST_EXACT = 16.0  # of floats whose sums and products are exact
 _SHARE_OF_POISON = 0.3
+# Of so many inputs one has elements that are hardly ever the same, and no special ones: a NaN, or
+# the largest number, would be the sum, or the maximum, of all the others. It has no poison, too.
+_PLAIN = 4
+_LARGEST_PLAIN = 2**10
 _NUMBER_WITH_NANS = 4  # of eight inputs with exact floats; an even one, without poison
 _DYNAMIC = -(2**63)  # stands for a size that is not known
 INDEX_BITS = 32  # of indices, by default
@@ -342,12 +346,17 @@ class _Round:
         has_poison = self._choice.may_be_poison and self._number % 2
         if has_poison and self._random.random() < _SHARE_OF_POISON:
             return POISON
+        is_plain = not is_argument and self._number % _PLAIN == 0 and self._number > 0
         if isinstance(type, FloatType):
+            if is_plain and not self._choice.exact_floats:
+                return self._random.uniform(-8.0, 8.0)
             return self._float(type)
         if type.width == 1:
             return self._random.randrange(2)
         if type.is_index:
             return self._index(is_argument)
+        if is_plain:
+            return _fit(self._random.randrange(-_LARGEST_PLAIN, _LARGEST_PLAIN), type)
         if self._number == 0:  # all elements differ, as long as there are numbers
             largest = (1 << (type.width - 1)) - 1
             bits = self._next if self._next <= largest else self._random.getrandbits(type.width)

@@ -222,6 +222,64 @@ def test_nans_of_a_product_that_is_judged_by_smaller_sizes() -> None:
     assert found.verdict == "unknown", found.detail
 
 
+_HALVES = """
+func.func @f(%m: memref<256x{type}>, %o: memref<1x{type}>) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c128 = arith.constant 128 : index
+  %c256 = arith.constant 256 : index
+  scf.for %i = %c0 to %c256 step %c128 {{
+    scf.for %j = %c0 to %c128 step %c1 {{
+      %at = arith.addi %{half}, %j : index
+      %x = memref.load %m[%at] : memref<256x{type}>
+      %y = memref.load %o[%c0] : memref<1x{type}>
+      %z = arith.{name} %x, %y : {type}
+      memref.store %z, %o[%c0] : memref<1x{type}>
+    }}
+  }}
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize(("type", "name"), [("f32", "maximumf"), ("i32", "maxsi")])
+def test_special_numbers_do_not_hide_all_others(type: str, name: str) -> None:
+    before, after = (_HALVES.format(type=type, name=name, half=half) for half in ("i", "c0"))
+    assert "memory of argument buffer 1[0]: " in _judgement(before, after).detail
+
+
+_LONG_LOOPS = """
+func.func @f(%n: i32, %m: memref<1xi32>) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %times = arith.constant 30000 : index
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %r = scf.while (%i = %zero) : (i32) -> i32 {{
+    scf.for %k = %c0 to %times step %c1 {{
+      %x = memref.load %m[%c0] : memref<1xi32>
+      %y = arith.addi %x, %one : i32
+      memref.store %y, %m[%c0] : memref<1xi32>
+    }}
+    %j = arith.addi %i, %one : i32
+    %again = arith.cmpi slt, %j, %{end} : i32
+    scf.condition(%again) %j : i32
+  }} do {{
+  ^bb0(%i: i32):
+    scf.yield %i : i32
+  }}
+  return
+}}
+"""
+
+
+def test_one_input_shows_little_where_numbers_decide() -> None:
+    """The loop ends in time if it runs once."""
+    found = _judgement(_LONG_LOOPS.format(end="n"), _LONG_LOOPS.format(end="one"))
+    assert found.verdict == "unknown"
+    assert "and numbers decide what it does: a run takes too long for more" in found.detail
+
+
 _PRODUCT = """
 func.func @f(%a: memref<?x?xi32>, %b: memref<?x?xi32>, %o: memref<?x?xi32>) {{
   %c0 = arith.constant 0 : index

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -200,7 +201,8 @@ class Program:
                 result["ACTIONDBG_FOLLOW"] = self.follow
             caches = bypassing_caches(result)
             result |= {**caches, KEPT: ",".join(caches)}
-        else:
+        elif threading.current_thread() is threading.main_thread():
+            # Any other thread may end before the tool, and the kernel takes that for our end.
             result[FRONT_END] = str(os.getpid())
         return result
 

@@ -29,8 +29,10 @@ _FACTS: dict[str, Callable[[Stop], object]] = {
     "outcome": lambda stop: stop.outcome and stop.outcome.result,
     "reasons": lambda stop: stop.outcome and "; ".join(stop.outcome.reasons),
     "changes": lambda stop: stop.outcome and stop.change_count,
+    "pass": attrgetter("pass_run"),
     "stop": str,
 }
+_HITS = "hits"  # of the breakpoint so far, with this one
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
@@ -123,13 +125,17 @@ class BreakpointGroups:
             return
         try:
             ignored = _ignored(wanted.hit_condition)
-            predicate = None if wanted.log is None else _logging(wanted.log, log)
+            if wanted.log is not None:
+                _check_names(wanted.log)
             made = _set(debuggee, wanted)
         except ActiondbgError as error:
             placed.error = str(error)
             return
         placed.id = made.id
-        made.predicate = predicate
+        if wanted.log is not None:
+            made.predicate = _logging(
+                wanted.log, log, lambda: debuggee.session.breakpoints.get(made.id).hits
+            )
         made.ignore_each_run = ignored
         if ignored:
             debuggee.session.breakpoints.set_ignore(made.id, ignored)
@@ -181,19 +187,20 @@ def _ignored(hit_condition: str | None) -> int:
     return count if match[1] == ">" else max(count - 1, 0)
 
 
-def _logging(text: str, log: Log) -> Callable[[Stop], bool]:
-    """Return a predicate that logs a message at each stop, and resumes the tool.
-
-    Raises:
-        UsageError: the message has a name in braces that is no fact of a stop.
-    """
+def _check_names(text: str) -> None:
+    """Raise UsageError if a log message has a name in braces that stands for nothing."""
+    known = (*_FACTS, _HITS)
     for name in _EXPRESSION.findall(text):
-        if name.strip() not in _FACTS:
-            known = ", ".join(f"{{{each}}}" for each in _FACTS)
-            raise UsageError(f"A log message has no {{{name}}}: take {known}.")
+        if name.strip() not in known:
+            names = ", ".join(f"{{{each}}}" for each in known)
+            raise UsageError(f"A log message has no {{{name}}}: take {names}.")
+
+
+def _logging(text: str, log: Log, hits: Callable[[], int]) -> Callable[[Stop], bool]:
+    """Return a predicate that logs a message at each stop, and resumes the tool."""
 
     def fact(stop: Stop, name: str) -> str:
-        value = _FACTS[name](stop)
+        value = hits() if name == _HITS else _FACTS[name](stop)
         return "" if value is None else str(value)
 
     def predicate(stop: Stop) -> bool:

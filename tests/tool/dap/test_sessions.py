@@ -152,7 +152,10 @@ def test_log_points_of_names_and_of_data_log_and_do_not_stop(
 ) -> None:
     client.launch(MLIR_OPT, fold, "--canonicalize", stopOnEntry=True)
     named = {"name": "pattern:AddIAddConstant", "condition": "line == 8", "hitCondition": "2"}
-    wanted = [{**named, "logMessage": "tried at #{ordinal}"}, {**named, "logMessage": "{colour}"}]
+    wanted = [
+        {**named, "logMessage": "tried at #{ordinal}, {pass}, {hits}"},
+        {**named, "logMessage": "{colour}"},
+    ]
     made = client.request("setFunctionBreakpoints", {"breakpoints": wanted})["breakpoints"]
     assert [each["verified"] for each in made] == [True, False]
     assert "has no {colour}" in made[1]["message"]
@@ -163,8 +166,8 @@ def test_log_points_of_names_and_of_data_log_and_do_not_stop(
     assert client.run_to_end() == 0
     lines = client.output["console"].splitlines()
     assert [line for line in lines if line.startswith("tried at")] == [
-        "tried at #13",
-        "tried at #23",
+        "tried at #13, canonicalize, 2",
+        "tried at #23, canonicalize, 3",
     ]
     assert "watched, before #12" in lines
 

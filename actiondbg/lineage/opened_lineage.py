@@ -14,7 +14,7 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from actiondbg.errors import UsageError
+from actiondbg.errors import NotRecorded, UsageError
 from actiondbg.lineage.graph import Edges, LineageGraph
 from actiondbg.lineage.graph_lineage import GraphLineage
 from actiondbg.lineage.lineage import Evidence, Lineage, LineageStep, Loss, Node
@@ -36,17 +36,19 @@ class ChainLineage(GraphLineage):
 
     Raises:
         UsageError: a tool printed other IR than the next one parsed.
+        NotRecorded: a tool had no action.
     """
 
     def __init__(self, runs: Sequence[RecordedLineage], names: Sequence[str]) -> None:
         self._runs = runs
         self._names = names
+        staged = [_stages_of(run, name) for run, name in zip(runs, names, strict=True)]
         self._first_nodes = np.cumsum([0, *(run.graph.count for run in runs)]).tolist()
         self._first_ordinals = np.cumsum([0, *(run.action_count for run in runs)]).tolist()
         self._stages = [
             _numbered(stage, f"{stage.name} of {name}", first)
-            for run, name, first in zip(runs, names, self._first_nodes, strict=False)
-            for stage in run.stages
+            for stages, name, first in zip(staged, names, self._first_nodes, strict=False)
+            for stage in stages
         ]
 
     @property
@@ -211,6 +213,13 @@ def lineage_of(recording: Recording, remap: Sequence[str] = ()) -> Lineage:
     from actiondbg.lineage.recorded.recorded_lineage import RecordedLineage
 
     return RecordedLineage(recording)
+
+
+def _stages_of(run: RecordedLineage, name: str) -> Sequence[Stage]:
+    try:
+        return run.stages
+    except NotRecorded as error:
+        raise NotRecorded(f"{name}: {error}") from error
 
 
 def chain_of(

@@ -555,6 +555,17 @@ def test_a_run_that_crashes_is_tracked_to_a_pass_before(mlir_opt: str) -> None:
     assert reached == [["arith.constant", "arith.addi"], ["llvm.mlir.constant", "llvm.add"]]
 
 
+def test_a_tool_of_a_chain_without_an_action_is_named(mlir_opt: str) -> None:
+    Path("in.mlir").write_text("func.func @f() {\n  return\n}\n")
+    tools = ("--", mlir_opt, "in.mlir", "--cse", "--then", "--", mlir_opt)
+    done = command_line.run("track", "--from", "@f", *tools)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == (
+        f"actiondbg: {Path(mlir_opt).name} 2: There is no IR to track: the tool ended before its "
+        "first action."
+    )
+
+
 def test_a_tool_that_fails_before_its_first_action_has_no_lineage(mlir_opt: str) -> None:
     Path("in.mlir").write_text("func.func @f() {\n  return 1\n}\n")
     done = command_line.run("track", "--from", "@f", "--", mlir_opt, "in.mlir", "--cse")

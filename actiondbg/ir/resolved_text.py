@@ -17,6 +17,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 
+from actiondbg.ir.line_numbers import without_spanning
 from actiondbg.ir.tokens import COMMENT, RESULT, STRING, VALUE
 from actiondbg.ir.value_names import NamedKey
 
@@ -108,7 +109,7 @@ class ResolvedText:
 
     def _scan(self) -> None:
         stack, label_end, last, closed = [0], 0, 0, 0
-        text = "\n" + self.text  # a newline before every line
+        text = "\n" + without_spanning(self.text)  # a newline before every line
         for match in _TOKEN.finditer(text):
             kind, start = match.lastgroup, match.start()
             if kind == "name":

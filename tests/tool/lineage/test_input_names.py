@@ -235,3 +235,31 @@ def test_attributes_of_unknown_dialects_may_span_lines(mlir_opt: str, tmp_path: 
         printed = session.ir.print("module", mark=True)
         assert printed.mark is not None
         assert "%b =" in printed.text.splitlines()[printed.mark[0] - 1]
+
+
+def test_attributes_of_functions_that_span_lines_open_no_region(
+    mlir_opt: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "in.mlir"
+    plain, spanning = (
+        "",
+        """attributes {some.target = #some.target<"a", {
+  x = 1
+}>} """,
+    )
+    function = """\
+func.func @NAME(%x: i32) -> i32 ATTRIBUTES{
+  %a = arith.addi %x, %x : i32
+  return %a : i32
+}
+"""
+    file.write_text(
+        function.replace("NAME", "f").replace("ATTRIBUTES", plain)
+        + function.replace("NAME", "g").replace("ATTRIBUTES", spanning)
+    )
+    command = [mlir_opt, "--allow-unregistered-dialect", str(file), "--canonicalize"]
+    with launch(command) as session:
+        session.breakpoints.add("fold")
+        session.run()
+        printed = session.ir.print("module").text
+    assert printed.count("%a = arith.addi %x, %x : i32") == 2

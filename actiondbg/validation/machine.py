@@ -69,6 +69,8 @@ def row_major(shape: Sequence[int]) -> tuple[int, ...]:
 
 def positions(sizes: Sequence[int], strides: Sequence[int], offset: int = 0) -> list[int]:
     """Return where the elements of a window are, in the order of the window's rows."""
+    if 0 in sizes:  # another size may be huge
+        return []
     found = [offset]
     for size, stride in zip(sizes, strides, strict=True):
         steps = [at * stride for at in range(size)]

@@ -14,6 +14,7 @@ from actiondbg.validation.inputs import (
     numbers_in,
     sizes_in,
 )
+from actiondbg.validation.machine import positions
 from actiondbg.validation.module_judge import ModuleJudge
 from actiondbg.validation.program_reader import ProgramReader
 
@@ -246,6 +247,11 @@ func.func @f(%m: memref<256x{type}>, %o: memref<1x{type}>) {{
 def test_special_numbers_do_not_hide_all_others(type: str, name: str) -> None:
     before, after = (_HALVES.format(type=type, name=name, half=half) for half in ("i", "c0"))
     assert "memory of argument buffer 1[0]: " in _judgement(before, after).detail
+
+
+def test_places_of_nothing_with_a_huge_size() -> None:
+    """They were listed for each other dimension first, in gigabytes."""
+    assert positions((2**62, 0), (1, 1)) == []
 
 
 _LONG_LOOPS = """

@@ -391,7 +391,7 @@ class Bisection(Closeable):
         evidence = self.frozen_tool.evidence_without_actions()
         judgement = runner.judge(evidence, self.frozen_tool.new_trial())
         if judgement.verdict == "bad":
-            return messages.no_candidates("")
+            return messages.ended_early(judgement)
         if judgement.verdict == "untestable":
             return NothingFound(
                 "untestable",

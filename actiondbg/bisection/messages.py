@@ -56,6 +56,15 @@ def not_bad(
     )
 
 
+def ended_early(judgement: Judgement) -> NothingFound:
+    """The output of a tool that ended before its first action is bad."""
+    return NothingFound(
+        "not-good-at-start",
+        f"The output is bad ({judgement.reason}), and the tool ended before its first action: no "
+        "action is to blame, but the input, its parser or the command line.",
+    )
+
+
 def no_candidates(narrowed: str) -> NothingFound:
     """The whole run is bad, and there are no candidates."""
     which = f" with {narrowed}" if narrowed else ""
@@ -184,16 +193,16 @@ def broken_ir(broken: BrokenIR) -> str:
 
 
 def confirmation(judgement: Judgement) -> str:
-    """Report the verdict on the run that skips only the culprit."""
+    """Report the verdict on the whole run without the culprit, and the retries of the driver."""
     if judgement.verdict == "good":
         how = f" ({judgement.reason})" if judgement.reason.startswith("The tool ended") else ""
-        return f"The run that skips only it is good{how}."
+        return f"The whole run without it is good{how}."
     if judgement.verdict == "bad":
         return (
-            f"The run that skips only it is still bad ({judgement.reason}): other actions "
+            f"The whole run without it is still bad ({judgement.reason}): other actions "
             "contribute; see --mode skip."
         )
-    return f"The run that skips only it is untestable ({judgement.reason})."
+    return f"The whole run without it is untestable ({judgement.reason})."
 
 
 def smallest_skips(culprit: Entry, count: int, is_minimal: bool) -> str:

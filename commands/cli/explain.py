@@ -137,7 +137,7 @@ def _explain(session: DebugSession, options: ExplainRunOptions, progress: Progre
         from actiondbg.commands.render.legalization.explanation_page import explanation_page
 
         write_file(options.html, explanation_page(found))
-    is_answer = found.failed or found.other
+    is_answer = found.failed or found.other or found.casts
     if found.target:
         is_answer = found.groups() or found.never_tried()
     return 0 if is_answer else FAILED

@@ -378,6 +378,8 @@ class Explanation(msgspec.Struct, kw_only=True):
     needed_by: Explanation | None = None
     # Of casts that are left at the stop: the operations next to them that were not converted.
     beside: list[BesideCasts] = msgspec.field(default_factory=lambda: list[BesideCasts]())
+    # Of a run that succeeded: why casts are left at its end; None if none is left.
+    casts: Explanation | None = None
     status: int = 0  # the exit status of a tool that failed for another reason; 0 of all others
     # Whether the answer is from a recording, which does not hold failures of the verifier.
     is_recorded: bool = False

@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from actiondbg import protocol
-from actiondbg.analysis.legalization.explanation import BesideCasts, Explanation, OtherFailure
+from actiondbg.analysis.legalization.explanation import (
+    CAST,
+    BesideCasts,
+    Explanation,
+    OtherFailure,
+)
 from actiondbg.analysis.legalization.tree import (
     Conversion,
     add_reasons,
@@ -57,9 +62,18 @@ class ConversionReplay:
             if found.other is not None and found.other.kind == "verifier":
                 found.conversions += self._left_by(found.other.culprit)
             found.needed_by = self._needed_by(found)
+            if found.failed is None and found.other is None and not found.status:
+                found.casts = self._casts_left()
         else:
             found.beside = self._beside(found.beside_casts())
         return found
+
+    def _casts_left(self) -> Explanation | None:
+        """Return why casts are left at the end of a run that succeeded; None without any."""
+        if not self._replay.is_over:
+            return None  # a later pass may remove them
+        casts = self.explain(f"op:{CAST}", glob=CAST)
+        return casts if casts.casts_left() else None
 
     def _beside(self, operations: list[Neighbour]) -> list[BesideCasts]:
         """Return why conversions left operations: the first one of each name."""

@@ -91,6 +91,8 @@ def headline(found: Explanation) -> str:
             return f"{head}. {_other_words(found.other)}"
         if found.status:
             return f"{_NO_FAILURE}. The tool {_ended_words(found.status)}."
+        if found.casts is not None:
+            return f"{_NO_FAILURE}, but casts are left in the output."
         return f"{_NO_FAILURE} up to now."
     if not cause.way:
         words = conversion_words(conversion)
@@ -170,6 +172,8 @@ class _Text:
             lines.append(f"  {self._one_line(unit.text, '')}")
         for group in found.groups()[:_MOST_LEFT]:
             lines += self._group(group, ())
+        if found.casts is not None:
+            return [*lines, *self.left(found.casts)]
         return [*lines, emphasize(self._context, _hint(found), DIM)]
 
     def failure(self, found: Explanation) -> list[str]:
@@ -517,18 +521,27 @@ def explanation_json(shown: ExplanationShown) -> object:
         "other": msgspec.to_builtins(found.other),
         "conversions": msgspec.to_builtins(found.conversions),
     }
+    if found.casts is not None:
+        result["casts"] = {
+            **_all_left_json(found.casts),
+            "conversions": msgspec.to_builtins(found.casts.conversions),
+        }
     if found.target is not None:
-        result["left"] = _left_json(found)
-        result["beside"] = [
-            {
-                "op": each.first.name,
-                "first": each.first.id,
-                "count": each.count,
-                "left": _left_json(each.why),
-            }
-            for each in found.beside
-        ]
+        result |= _all_left_json(found)
     return result
+
+
+def _all_left_json(found: Explanation) -> dict[str, object]:
+    beside = [
+        {
+            "op": each.first.name,
+            "first": each.first.id,
+            "count": each.count,
+            "left": _left_json(each.why),
+        }
+        for each in found.beside
+    ]
+    return {"left": _left_json(found), "beside": beside}
 
 
 def _left_json(found: Explanation) -> list[dict[str, object]]:

@@ -66,7 +66,7 @@ def test_text_is_printed(mlir_opt: str, source: str) -> None:
     assert done.returncode == 0
     first, *lines = done.stdout.splitlines()
     assert first.startswith("Found: #") and "fold (arith.addi)" in first
-    assert "turns good to bad. The run that skips only it is good." in first
+    assert "turns good to bad. The whole run without it is good." in first
     assert any("GreedyPatternRewriteIteration (iteration 1)" in line for line in lines)
     assert any(line.startswith("Pass: builtin.module(canonicalize{") for line in lines)
     assert "Outcome: succeeded; folded to values: block argument 0 of @" in done.stdout
@@ -128,6 +128,13 @@ def test_a_tool_that_fails_is_quoted(
         assert (done.returncode, done.stderr) == (1, "")
         assert done.stdout.startswith("Untestable: The tool failed before its first action (")
         assert quoted in done.stdout and "check its command line" in done.stdout
+
+
+def test_bad_output_of_a_tool_without_actions_blames_no_action(mlir_opt: str, source: str) -> None:
+    done = run("--test", "exit 1", "--", mlir_opt, source)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "The output is bad (the test ended with status 1), and the tool ended" in done.stdout
+    assert "before its first action: no action is to blame" in done.stdout
 
 
 STORE = """\

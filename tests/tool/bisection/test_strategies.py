@@ -208,7 +208,7 @@ def test_programs_are_compared(source: str) -> None:
     why = "The whole run is bad: line 1: expected '44', printed '300'."
     result = actiondbg.bisect(argv, Execute())
     assert result.culprit is not None and result.culprit.name == "IndexCastOfIndexCast"
-    assert result.message.endswith(f"The run that skips only it is good. {why}")
+    assert result.message.endswith(f"The whole run without it is good. {why}")
     result = actiondbg.bisect([*argv, "-o", "x"], Execute(), mode="skip")
     assert result.culprit is not None and result.culprit.name == "IndexCastOfIndexCast"
     assert result.message.endswith(why)

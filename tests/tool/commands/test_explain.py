@@ -63,7 +63,7 @@ def test_operations_that_were_left(mlir_opt: str) -> None:
     done = explain("--left", "op:gpu.*", *argv)
     assert done.returncode == 1
     assert done.stdout == "No dialect conversion up to now left op:gpu.*.\n"
-    done = explain(*argv)
+    done = explain("--", mlir_opt, "a.mlir", "--cse")
     assert done.returncode == 1
     sentence, hint = done.stdout.splitlines()
     assert sentence == "No dialect conversion failed up to now." and "--left" in hint
@@ -434,6 +434,7 @@ func.func @f(%i: index, %m: memref<8xf32>) -> f32 {
   return %0 : f32
 }
 """
+NO_FAILURE = "No dialect conversion failed"
 TO_LLVM = [
     "--finalize-memref-to-llvm",
     "--convert-arith-to-llvm",
@@ -459,6 +460,22 @@ def test_of_casts_those_left_at_the_end_are_told_with_the_cause_first(mlir_opt: 
     assert (beside["op"], beside["first"], beside["count"]) == ("affine.apply", 3, 1)
     everything = explain("--left", CASTS, "--all", "--", *tool).stdout
     assert everything.startswith(lines[0]) and everything.count(" from ") > len(left)
+
+
+def test_casts_left_by_a_run_that_succeeded_are_explained_without_an_option(mlir_opt: str) -> None:
+    stock.write("a.mlir", ROWS)
+    tool = [mlir_opt, "a.mlir", *TO_LLVM]
+    assert "unrealized_conversion_cast" in stock.run(tool).stdout
+    done = explain("--html", "why.html", "--", *tool)
+    first, second, *_ = done.stdout.splitlines()
+    assert (done.returncode, first) == (0, f"{NO_FAILURE}, but casts are left in the output.")
+    assert second == "Casts are left as @3 affine.apply at a.mlir:3:8 was not converted:"
+    assert done.stdout.endswith(explain("--left", CASTS, "--", *tool).stdout)
+    assert "Casts are left as @3 affine.apply" in Path("why.html").read_text()
+    (beside,) = json.loads(explain("--json", "--", *tool).stdout)["casts"]["beside"]
+    assert (beside["op"], beside["first"]) == ("affine.apply", 3)
+    cleaned = [mlir_opt, "a.mlir", "--lower-affine", *TO_LLVM]
+    assert explain("--", *cleaned).stdout.startswith(f"{NO_FAILURE} up to now.")
 
 
 def test_where_no_cast_is_left_at_the_end_those_on_the_way_are_told(mlir_opt: str) -> None:

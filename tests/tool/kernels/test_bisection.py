@@ -98,7 +98,7 @@ def test_the_stride_2_convolution_is_wrong_and_its_culprit_is_named(workshop: Wo
     assert culprit.is_found
     assert culprit.title == "pass affine-super-vectorize"
     assert "virtual-vector-size={4,4}" in culprit.pipeline
-    assert "The run that skips only it is good." in culprit.sentence
+    assert "The whole run without it is good." in culprit.sentence
     folder = workshop.folder.of_dispatch(dispatch)
     assert culprit.folder == folder / REPORT
     assert "affine-super-vectorize" in (folder / REPORT / "report.md").read_text()
@@ -134,7 +134,7 @@ def test_the_culprit_in_iree_compile_is_named(
     assert workshop.verify(default).verdict == "SUCCESS"
     found = workshop.bisect(dispatch)
     assert culprit in found.title
-    assert "The run that skips only it is good." in found.sentence
+    assert "The whole run without it is good." in found.sentence
 
 
 # The loops run through columns after the first tiling, and through rows again after the second one.

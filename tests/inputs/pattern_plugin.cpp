@@ -370,12 +370,22 @@ struct ByValue : PassWrapper<ByValue, OperationPass<>> {
 } // namespace
 #endif
 
+// A pass that ends the tool, as a fatal error of LLVM's libraries does.
+namespace {
+struct Exits : PassWrapper<Exits, OperationPass<>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(Exits)
+  StringRef getArgument() const override { return "exits"; }
+  void runOnOperation() override { std::exit(3); }
+};
+} // namespace
+
 extern "C" PassPluginLibraryInfo mlirGetPassPluginInfo() {
   return {MLIR_PLUGIN_API_VERSION, "patterns", "1", [] {
             PassRegistration<Names>();
             PassRegistration<Touch>();
             PassRegistration<Guards>();
             PassRegistration<Rules>();
+            PassRegistration<Exits>();
 #if LLVM_VERSION_MAJOR >= 22
             PassRegistration<ByValue>();
 #endif

@@ -46,11 +46,17 @@ class Replay:
         execution = self._executions.need_idle()
         stop = execution.stop
         if stop is not None and stop.when == "exit":
-            return _end_of(execution, stop)
+            return self._inside(stop) if _is_inside(stop) else _end_of(execution, stop)
         if stop is None or not stop.ordinal:
             newest = self._executions.ask(protocol.GetStatus()).ordinal
             return Place(newest, "after", ended=True)
         return _place_of(stop)
+
+    def _inside(self, stop: Stop) -> Place:
+        """Return the place of the newest event of a tool that ended inside an action, by exit."""
+        with self.fork() as fork:
+            newest = fork.go(stop.event)
+        return Place(newest.ordinal, "after" if newest.when == "after" else "before")
 
     @property
     def is_over(self) -> bool:
@@ -191,6 +197,11 @@ def _place_of(stop: Stop) -> Place:
     if stop.when in ("during", "exit") and begun > stop.ordinal:
         return Place(begun, "after")
     return Place(stop.ordinal, "after" if stop.when == "after" else "before")
+
+
+def _is_inside(end: Stop) -> bool:
+    """Return whether the tool ended by itself before each of its actions had ended."""
+    return not end.ordinal and end.actions is not None and 0 < end.event < 2 * end.actions
 
 
 def _end_of(execution: Execution, stop: Stop) -> Place:

@@ -130,7 +130,7 @@ def _other_words(failure: OtherFailure) -> str:
     if failure.kind == "crash":
         return failure.message
     culprit = None if failure.culprit is None else culprit_words(failure.culprit)
-    message = failure.message.removeprefix("the verifier failed ").rstrip(".")
+    message = failure.message.removeprefix("the verifier failed ").rstrip().rstrip(".")
     if failure.kind == "pass":
         unit = failure.unit
         place = "" if unit is None else place_words(unit.location)

@@ -6,6 +6,7 @@ import re
 import subprocess
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -389,3 +390,21 @@ def test_the_pipeline_of_a_reproducer_has_no_empty_options(launch: Launch) -> No
     assert made.pipeline.startswith("builtin.module(canonicalize{max-iterations=10 ")
     again = subprocess.run(made.command, capture_output=True, text=True)
     assert (again.returncode, again.stderr) == (0, "")
+
+
+def test_questions_about_a_tool_that_exits_inside_a_pass(
+    launch: Launch, pattern_plugin: Path
+) -> None:
+    session = launch(
+        f"--load-pass-plugin={pattern_plugin}",
+        "--pass-pipeline=builtin.module(canonicalize,exits,cse)",
+        source=stock.write("chain.mlir", CHAIN),
+    )
+    stop = session.run()
+    assert (stop.when, stop.status) == ("exit", 3)
+    attempts = session.past.why_not("AddIAddConstant").attempts
+    assert [one.outcome.result for one in attempts].count("succeeded") == 2
+    explained = session.past.explain()
+    assert (explained.failed, explained.other, explained.status) == (None, None, 3)
+    with pytest.raises(errors.UsageError, match="has not ended"):
+        session.past.diff(stop.actions)

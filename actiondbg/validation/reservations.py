@@ -53,6 +53,7 @@ _CALLED_BY = re.compile(
 )
 _LLVM_GLOBAL = "llvm.mlir.global"
 _POINTER = "llvm.getelementptr"
+_ASSEMBLY = "llvm.inline_asm"
 
 
 def reservation(
@@ -240,7 +241,18 @@ def _unseen_by_real_runs(before: Sequence[Operation], after: Sequence[Operation]
     ]
     if pointers[0] and pointers[1] - pointers[0]:
         return "but no run checks that pointers stay in their memory"
+    if _assembly_with_effects(before) != _assembly_with_effects(after):
+        return "but no run shows what else assembly does"
     return ""
+
+
+def _assembly_with_effects(operations: Sequence[Operation]) -> Counter[str]:
+    """Count assembly that does more than to compute its results, by its text and its flags."""
+    return Counter(
+        str(sorted(each.attributes.items(), key=lambda item: item[0]))
+        for each in operations
+        if each.name == _ASSEMBLY and is_set(each.attributes, "has_side_effects")
+    )
 
 
 def _may_be_undefined(operations: Sequence[Operation]) -> int:

@@ -217,6 +217,28 @@ def test_what_is_undefined_is_not_run(name: str) -> None:
     assert _reservation(after, before) == ""
 
 
+_ASSEMBLY = '%v = llvm.inline_asm has_side_effects "nop", "=r,0" %x : (i32) -> i32'
+_OTHER_ASSEMBLY = {
+    "without effects": _ASSEMBLY.replace("has_side_effects ", ""),
+    "another text": _ASSEMBLY.replace("nop", "nop; nop"),
+    "twice": f"{_ASSEMBLY}\n{_ASSEMBLY.replace('%v', '%w')}",
+    "none": "%v = llvm.add %x, %one : i32",
+}
+
+
+@pytest.mark.parametrize("name", _OTHER_ASSEMBLY)
+def test_effects_of_assembly_are_not_run(name: str) -> None:
+    before, after = (_function(each, _RETURN) for each in (_ASSEMBLY, _OTHER_ASSEMBLY[name]))
+    assert _reservation(before, after) == "but no run shows what else assembly does"
+
+
+def test_assembly_that_stays_or_has_no_effects_is_run() -> None:
+    kept = _function("%y = llvm.add %x, %one : i32", _ASSEMBLY.replace("%x", "%y"), _RETURN)
+    assert not _reservation(_function(_ASSEMBLY, _RETURN), kept)
+    without = _OTHER_ASSEMBLY["without effects"]
+    assert not _reservation(_function(without, _RETURN), _function(_LOAD, _RETURN))
+
+
 def test_a_division_by_a_number_is_run() -> None:
     before, after = (
         _function(*each, "llvm.return %x : i32")

@@ -125,6 +125,7 @@ def element(type: Type) -> IntegerType | FloatType:
 
 _SIZES = (4, 1, 3, 0, 2, 5, 8, 7)
 _LARGEST_SIZE = 130  # of dynamic dimensions
+_MOST_OF_TILES = 2**8  # elements of a tile
 _MOST_OF_SIZES = 2**12  # steps of a product of matrices, of dynamic dimensions of one size
 _MOST_ELEMENTS = 2**17  # of an argument
 _LARGEST_EXACT = 16.0  # of floats whose sums and products are exact
@@ -268,10 +269,12 @@ class _Round:
         self._next = 0
         # The one dimension that is large, counted as Python counts, and its size.
         self._large: tuple[int, int] | None = None
+        # By what the dynamic dimensions of arguments without others are multiplied.
+        self._tiles: tuple[int, ...] = ()
 
     def input(self, types: Sequence[Type]) -> Input:
         is_usual = self._is_regular or self._number % 4 != 3
-        is_larger = not is_usual and self._take_larger(types)
+        is_larger = not is_usual and self._take_other_sizes(types)
         arguments = tuple(self._argument(type) for type in types)
         return Input(arguments, tuple(self._buffers), is_larger)
 
@@ -286,7 +289,19 @@ class _Round:
             return Array(shape, values)
         return self._number_of(element(type), is_argument=True)
 
-    def _take_larger(self, types: Sequence[Type]) -> bool:
+    def _take_other_sizes(self, types: Sequence[Type]) -> bool:
+        """Take sizes with which a run may take long, if there are any."""
+        turn = self._number // 4
+        tiles = _tiles_of(types)
+        if not tiles:
+            return self._take_larger(types, turn)
+        if turn % 2:
+            return self._take_larger(types, (turn + 1) // 2)
+        self._tiles = tiles if turn % 4 else tiles[::-1]
+        self._size = 2 + turn // 4 % 2
+        return True
+
+    def _take_larger(self, types: Sequence[Type], turn: int) -> bool:
         """Take a size of the program with which a run does not take too long, if there is one.
 
         Of many dimensions it is one, the last one first, and all others are 1 or 2.
@@ -294,7 +309,7 @@ class _Round:
         shapes = [each.shape for each in types if isinstance(each, ShapedType)]
         counts = {shape.count(None) for shape in shapes} - {0}
         rank = max(counts, default=0)
-        sizes, turn = self._choice.sizes, self._number // 4
+        sizes = self._choice.sizes
         if rank < 3:
             sizes = [each for each in sizes if rank < 2 or each ** (rank + 1) <= _MOST_OF_SIZES]
             self._size = sizes[turn % len(sizes)] if sizes else self._size
@@ -309,6 +324,9 @@ class _Round:
 
     def _shape(self, type: ShapedType) -> tuple[int, ...]:
         """Return the shape of an argument, with sizes for those that are dynamic."""
+        if self._tiles and set(type.shape) == {None}:
+            tiles = (*self._tiles, *[1] * len(type.shape))
+            return tuple(self._size * tile for tile in tiles[: len(type.shape)])
         shape = [self._dimension() if size is None else size for size in type.shape]
         if self._large is not None:
             place, size = self._large
@@ -317,7 +335,7 @@ class _Round:
         return tuple(shape)
 
     def _dimension(self) -> int:
-        if self._is_regular or self._large is not None or self._random.random() < 0.8:
+        if self._is_regular or self._large or self._tiles or self._random.random() < 0.8:
             return self._size
         return self._random.choice(_SIZES)
 
@@ -404,6 +422,18 @@ class _Round:
         if kind < 0.7:
             return self._random.choice(_special_floats(type))
         return self._random.uniform(-2.0, 2.0) * 2.0 ** self._random.randrange(-4, 5)
+
+
+def _tiles_of(types: Sequence[Type]) -> tuple[int, ...]:
+    """Return the sizes of tiles, static ones beside dynamic ones, where another argument may hold
+    the same elements without tiles; none if they are large.
+    """
+    shapes = [each.shape for each in types if isinstance(each, ShapedType) and None in each.shape]
+    if not any(set(shape) == {None} for shape in shapes):
+        return ()
+    tiled = (tuple(size for size in shape if size is not None) for shape in shapes)
+    found = next((tiles for tiles in tiled if prod(tiles) > 1), ())
+    return found if prod(found) <= _MOST_OF_TILES else ()
 
 
 def _fit(value: int, type: IntegerType) -> int:

@@ -359,3 +359,44 @@ def test_a_loop_that_ends_for_small_sizes_only() -> None:
     found = _judgement(*(_FILLED.format(bound=each) for each in (_WHOLE, endless)))
     assert found.verdict == "unknown"
     assert "after the action, the run takes too many steps" in found.detail
+
+
+# The first argument has the elements of the second one, without tiles.
+_PACKED = """
+func.func @f(%from: tensor<?x?xf32>, %to: tensor<?x?x16x1xf32>) -> tensor<?x?x16x1xf32> {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %rows = tensor.dim %to, %c0 : tensor<?x?x16x1xf32>
+  %columns = tensor.dim %to, %c1 : tensor<?x?x16x1xf32>
+  %r = scf.for %i = %c0 to %rows step %c1 iter_args(%all = %to) -> (tensor<?x?x16x1xf32>) {{
+    %at = affine.apply affine_map<(d0) -> (d0 * {step})>(%i)
+    %part = tensor.extract_slice %from[%at, 0] [16, %columns] [1, 1]
+        : tensor<?x?xf32> to tensor<16x?xf32>
+    %old = tensor.extract_slice %all[%i, 0, 0, 0] [1, %columns, 16, 1] [1, 1, 1, 1]
+        : tensor<?x?x16x1xf32> to tensor<1x?x16x1xf32>
+    %new = linalg.pack %part inner_dims_pos = [0, 1] inner_tiles = [16, 1] into %old
+        : tensor<16x?xf32> -> tensor<1x?x16x1xf32>
+    %next = tensor.insert_slice %new into %all[%i, 0, 0, 0] [1, %columns, 16, 1] [1, 1, 1, 1]
+        : tensor<1x?x16x1xf32> into tensor<?x?x16x1xf32>
+    scf.yield %next : tensor<?x?x16x1xf32>
+  }}
+  return %r : tensor<?x?x16x1xf32>
+}}
+"""
+
+
+def test_a_size_that_is_a_multiple_of_that_of_another_argument() -> None:
+    found = _judgement(_PACKED.format(step=16), _PACKED.format(step=15))
+    assert found.verdict == "unknown"  # without real runs, nothing confirms the difference
+    assert "interpreted to differ (result 0[1," in found.detail
+
+
+def test_sizes_of_arguments_without_tiles() -> None:
+    read = ProgramReader().read(_PACKED.format(step=16))
+    chosen = choose_inputs(read.functions["f"].inputs, Choice())
+    shapes = {
+        tuple(each.shape for each in input.arguments if isinstance(each, Array))
+        for input in (next(chosen) for _ in range(48))
+        if input.is_larger
+    }
+    assert {((32, 2), (2, 2, 16, 1)), ((2, 32), (2, 2, 16, 1))} <= shapes

@@ -58,13 +58,13 @@ def _examples(name: str, log: Path, run: str | None, end: int | None) -> list[Ex
     newest: dict[bool, deque[tuple[Attempt, Neighbourhood]]] = {
         result: deque(maxlen=_COMPARED) for result in (False, True)
     }
-    met = set[tuple[int | None, bool, int]]()
+    met = set[tuple[str, int | None, bool, int]]()
     for attempt, around in _observed(name, log):
         succeeded = is_success(attempt)
         is_other = not succeeded and not is_silent(attempt)
         if is_other or (end is not None and attempt.ordinal >= end):
             continue
-        key = attempt.id, succeeded, hash(msgspec.json.encode(around))
+        key = attempt.name, attempt.id, succeeded, hash(msgspec.json.encode(around))
         if key not in met:
             met.add(key)
             newest[succeeded].append((attempt, around))

@@ -72,6 +72,17 @@ def test_the_newest_failure_is_compared(over: actiondbg.Session) -> None:
     assert found.nearest is not None and found.nearest.location == "conditions.mlir:12:8"
 
 
+def test_a_glob_of_several_patterns_compares_the_attempts_of_one(over: actiondbg.Session) -> None:
+    """Several patterns find the same around an operation."""
+    every = over.past.why_not("*", "conditions.mlir:17")
+    assert len({one.name for one in every.attempts}) > 1
+    found = over.past.contrast(every)
+    assert found is not None and found.name == "RemoveDuplicateSuccessorInputUses"
+    alone = over.past.contrast(over.past.why_not(found.name, "conditions.mlir:17"))
+    assert alone is not None
+    assert (found.successes, found.failures) == (alone.successes, alone.failures)
+
+
 def test_a_failure_is_chosen_by_its_place_and_compared_with_all(over: actiondbg.Session) -> None:
     here = over.past.why_not(PATTERN, location="conditions.mlir:8")
     assert len(here.attempts) < len(over.past.why_not(PATTERN).attempts)

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from actiondbg.recording.capture.recorder import IRDetail, RecordedRun, RecordingProcess
     from actiondbg.recording.recording import Recording
 
-_REFUSED = 3  # the status with which an agent ends a tool that it cannot record
-
 
 def print_cut(path: str, cut: str | None) -> None:
     """Print why a recording is incomplete; nothing if ``cut`` is None."""
@@ -39,10 +37,12 @@ def print_errors(file: Path) -> None:
 
 def without_context(done: RecordedRun) -> str:
     """Return why there is no recording, without the dot at the end."""
+    from actiondbg.recording.capture.recorder import REFUSED
+
     which = "" if done.follow is None else f" that matches {done.follow!r}"
     if done.seen is not None:
         return f"no MLIR context of the program{which} was observed: {done.seen}"
-    refused = done.status == _REFUSED
+    refused = done.status == REFUSED
     if done.is_program:
         otherwise = ", or its recording could not begin" if refused else ""
         return (

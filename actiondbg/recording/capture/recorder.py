@@ -25,6 +25,7 @@ from actiondbg.tool.seen_programs import SeenPrograms
 
 P = ParamSpec("P")
 
+REFUSED = 3  # the status with which an agent ends a tool that it cannot record
 _END_SECONDS = 5.0  # between SIGTERM and SIGKILL
 
 
@@ -171,6 +172,8 @@ class RecordingProcess(Closeable):
             _remove_unclaimed(path)
             _need_space(path.parent)
             path = None
+        elif path is not None and self.process.returncode == REFUSED and _is_locked(path):
+            path = None  # another tool writes it
         is_program = self._guard is not None
         if self._guard is not None:
             self._guard.close()
@@ -188,6 +191,18 @@ def _remove_unclaimed(path: Path) -> None:
     with contextlib.suppress(OSError), path.open("r+b") as file:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         path.unlink()
+
+
+def _is_locked(path: Path) -> bool:
+    """Return whether another tool writes a recording."""
+    try:
+        with path.open("r+b") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _need_space(directory: Path) -> None:

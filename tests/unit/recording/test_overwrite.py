@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 from pathlib import Path
@@ -10,7 +11,9 @@ import pytest
 
 from actiondbg.errors import UsageError
 from actiondbg.process.streams import Streams
+from actiondbg.recording.capture.recorder import RecordingProcess
 from actiondbg.recording.overwrite_protection import check_overwritten
+from actiondbg.tool.program import StartedProgram
 from tests.fakes import command_line
 from tests.fakes.recording.recordings import Action, write_recording
 
@@ -127,3 +130,16 @@ def test_a_dash_is_standard_output() -> None:
     assert log and run("log", "-o", "-", "run.adbrec").stdout == log
     assert run("query", "-o", "-", "run.adbrec", "select 7 as n").stdout.split()[-1] == "7"
     assert not Path("-").exists()
+
+
+def test_the_recording_that_another_tool_writes_is_not_ours(tmp_path: Path) -> None:
+    path = tmp_path / "run.adbrec"
+    path.write_bytes(b"ADBREC\r\n")
+    refused = StartedProgram(subprocess.Popen(["sh", "-c", "exit 3"]), None)
+    with path.open("rb") as other, RecordingProcess(refused, path) as running:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        assert running.wait().path is None
+    assert path.read_bytes()
+    own = StartedProgram(subprocess.Popen(["sh", "-c", "exit 3"]), None)
+    with RecordingProcess(own, path) as running:
+        assert running.wait().path == path

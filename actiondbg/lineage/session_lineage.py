@@ -34,6 +34,13 @@ def check_target(session: DebugSession, target: str) -> None:
         session.cursor.operation_id(target)
 
 
+def _ended(session: DebugSession, end: End) -> list[int]:
+    """Return the actions that have ended at the stop of a session, and at the end of a lineage."""
+    stop = session.stop
+    here = stop.ordinal if stop is not None and stop.when == "after" else 0
+    return [here, end] if isinstance(end, int) else [here]
+
+
 class SessionLineage:
     """The lineage of a session's run, from its beginning over the stop to some end.
 
@@ -58,7 +65,10 @@ class SessionLineage:
         # A mapped recording can be read after its file was removed.
         with session.past.recorded(end) as path:
             self.lineage = RecordedLineage(
-                open_recording(path), to_end=end == "end" or is_over, moments=moments
+                open_recording(path),
+                to_end=end == "end" or is_over,
+                moments=moments,
+                after=_ended(session, end),
             )
         stages = self.lineage.stages
         self.first, self.last = stages[0], stages[-1]

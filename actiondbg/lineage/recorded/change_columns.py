@@ -104,9 +104,9 @@ class RecordedActions:
         """Return the outermost pass that had just ended after so many actions; empty for none."""
         if not 0 < count < self.size:
             return ""
-        running = set(self._around(count + 1)) if count + 1 < self.size else set[int]()
+        running = set(self.around(count + 1)) if count + 1 < self.size else set[int]()
         running.update(np.flatnonzero(self._flags("outcome", "unfinished")).tolist())
-        ended = [one for one in self._around(count) if one not in running]
+        ended = [one for one in self.around(count) if one not in running]
         names = [(one, self.name(one).partition(":")) for one in ended]
         passes = [
             f"{name} #{one}"
@@ -115,8 +115,10 @@ class RecordedActions:
         ]
         return passes[-1] if passes else ""
 
-    def _around(self, ordinal: int) -> list[int]:
-        """Return an action and those around it, innermost first."""
+    def around(self, ordinal: int) -> list[int]:
+        """Return an action and those around it, innermost first; none of an unknown one."""
+        if not 0 < ordinal < self.size:
+            return []
         found = [ordinal]
         while parent := int(self.parents[found[-1]]):
             found.append(parent)

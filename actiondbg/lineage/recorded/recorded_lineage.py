@@ -201,6 +201,7 @@ class RecordedLineage(GraphLineage):
         recording: the recording.
         to_end: whether there is a stage of the end of the run, even if there is one of a stop.
         moments: what was made and erased up to times of the run, which become stages.
+        after: the actions at whose ends the last stages but the output are; 0 where none ended.
 
     Raises:
         NotRecorded: the recording has no lineage.
@@ -212,6 +213,7 @@ class RecordedLineage(GraphLineage):
         *,
         to_end: bool = True,
         moments: Sequence[OperationChanges] = (),
+        after: Sequence[int] = (),
     ) -> None:
         if not recording.header.lineage:
             raise NotRecorded(
@@ -221,6 +223,7 @@ class RecordedLineage(GraphLineage):
         self._recording = recording
         self._to_end = to_end
         self._moments = moments
+        self._after = after
         self._actions = RecordedActions(recording)
 
     # --- stages and nodes ---
@@ -250,6 +253,7 @@ class RecordedLineage(GraphLineage):
             for one in parts["between"]
         ]
         between += [self._stage_at(first, moment) for moment in self._moments]
+        between = self._named(between) if between else []
         if between and not self._to_end:
             return [first, *between]
         if parts["output"]:
@@ -282,6 +286,17 @@ class RecordedLineage(GraphLineage):
         if actions == 0:
             return "before #1"
         return f"after {self._actions.finished_pass(actions) or f'#{actions}'}"
+
+    def _named(self, between: Sequence[Stage]) -> list[Stage]:
+        """Name stages after the actions that ended, not after the last ones inside them."""
+        after = [0] * len(between) + list(self._after)
+        return [
+            replace(stage, name=f"after #{ended}")
+            if ended in self._actions.around(stage.actions or 0)
+            and stage.name == f"after #{stage.actions}"
+            else stage
+            for stage, ended in zip(between, after[-len(between) :], strict=True)
+        ]
 
     def events(self, number: int) -> Sequence[LineageStep]:
         kept = self._kept

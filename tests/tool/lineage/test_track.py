@@ -386,6 +386,23 @@ def test_a_pass_on_functions_is_over_after_the_last(
         assert "the same operation" in first.stdout
 
 
+def test_the_answer_names_the_action_that_is_asked_for(
+    mlir_opt: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("in.mlir").write_text(
+        "func.func @f(%x: i32) -> i32 {\n  %c = arith.constant 2 : i32\n"
+        "  %0 = arith.addi %x, %c : i32\n  %1 = arith.addi %0, %c : i32\n  return %1 : i32\n}\n"
+    )
+    tool = ["--", mlir_opt, "in.mlir", "--canonicalize"]
+    command_line.run("record", "--lineage", "-q", "-o", "run.adbrec", *tool, check=True)
+    for source in (tool, ["run.adbrec"]):
+        found = track("--from", "in.mlir:4", "--to", "#2", *source)
+        assert (
+            "operations of the IR after #2:\n" in found.stdout
+        )  # the iteration, with others in it
+
+
 LOST_ZERO = """\
 func.func @lost(%x: f32) -> f32 {
   %zero = arith.constant 0.0 : f32

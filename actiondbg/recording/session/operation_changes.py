@@ -318,7 +318,7 @@ class OperationColumns(TableColumns):
         by = int(self.changes.numbers("by")[row])
         if by:
             return f"{told} by @{by} {self.name(by) or 'operation'}"
-        return told + (" by a block argument" if kind == "replaced" else "")
+        return told  # by a block argument, or as an operation without results
 
     def described(self, rows: Ints) -> list[protocol.Change]:
         """Return changes as messages of the protocol."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -459,3 +460,14 @@ def _by_function(session: RecordedSession) -> dict[str | None, list[Any]]:
         done.setdefault(stop.function, []).append((stop.when, stop.tag, stop.name, stop.op))
         stop = session.step()
     return done
+
+
+def test_an_operation_without_results_is_replaced_by_no_argument(tmp_path: Path) -> None:
+    (tmp_path / "in.mlir").write_text("func.func @f() {\n  return\n}\n")
+    words = ["mlir-opt", str(tmp_path / "in.mlir"), "--convert-to-llvm"]
+    record(words, tmp_path / "run.adbrec", stdout=os.devnull)
+    with open_session(tmp_path / "run.adbrec") as session:
+        session.start()
+        session.breakpoints.watch("@2")
+        told = session.continue_().message
+    assert told == "@2 func.return was replaced"

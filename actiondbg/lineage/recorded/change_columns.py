@@ -190,6 +190,11 @@ class RecordedLinks:
         which = self._kinds.codes == self._kinds.code(kind)
         return Links(*(column[which] for column in self._columns))
 
+    @property
+    def highest(self) -> int:
+        """The highest number of an operation; that of a copy that no action inserted has no row."""
+        return max(int(column.max(initial=0)) for column in self._columns[1:])
+
 
 # --- operands ---
 

@@ -373,6 +373,7 @@ class RecordedLineage(GraphLineage):
         """A number above those of all operations."""
         highest = [
             int(self._numbers.max(initial=0)),
+            self._links.highest,
             *(max(stage.nodes, default=0) for stage in self.stages),
         ]
         return max(highest) + 1

@@ -38,6 +38,16 @@ def test_a_dispatch_is_tracked_up_to_its_conversion_to_llvm(tmp_path: Path) -> N
     assert " = llvm.load " in done.stdout
 
 
+def test_copies_that_a_pass_drops_are_no_operations_of_the_ir(tmp_path: Path) -> None:
+    """Executables are compared by copies that are never inserted, the last operations made."""
+    source, output = tmp_path / "mm.mlir", tmp_path / "flow.mlir"
+    source.write_text(MATMUL + MATMUL.replace("@mm", "@again"))
+    tool = ("iree-compile", source, *FLAGS, "--compile-to=flow", "-o", output)
+    done = command_line.run("track", "--back", "--from", "linalg.matmul", "--", *tool)
+    assert done.returncode == 0, done.stderr
+    assert "%product = linalg.matmul ins(" in done.stdout
+
+
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("after", PASSES)
 def test_what_a_dispatch_became_is_right(after: str, seed: int, tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ from actiondbg.lineage.recorded.change_columns import (
     RecordedLinks,
 )
 from actiondbg.lineage.recorded.edges import Described, EdgeBuilder
+from actiondbg.lineage.recorded.first_functions import FirstFunctions
 from actiondbg.lineage.recorded.kept_texts import (
     KeptTexts,
     LocationEdges,
@@ -190,6 +191,17 @@ _ERASE_DEAD = frozenset(
 _FORWARDING = frozenset(("vector.broadcast", "vector.splat", "tensor.splat"))
 # They store their first operand.
 _STORES = frozenset(("affine.store", "memref.store", "vector.store", "vector.transfer_write"))
+
+
+def _nearest(stage: Stage, user: int, definers: Sequence[int]) -> int | None:
+    """Return which operation that defines a symbol a user means: several modules may have one."""
+    if not definers:
+        return None
+    scopes = {one: {one, *stage.around(one)} for one in definers}
+    for around in (user, *stage.around(user)):
+        if inside := [one for one in definers if around in scopes[one]]:
+            return inside[-1]
+    return None
 
 
 class RecordedLineage(GraphLineage):
@@ -447,9 +459,15 @@ class RecordedLineage(GraphLineage):
     def _first_functions(self) -> dict[int, str]:
         """Return by number the function in which an operation was first."""
         names = [name or "" for name in self._table["function"].to_pylist()]
-        found = dict(zip(self._numbers.tolist(), names, strict=True))
-        first = self.stages[0]  # the table has the function at the first change
-        return found | {one.node: symbol_around(one) for one in first}
+        functions = FirstFunctions(self.stages[0], self._acted_on)
+        rows = zip(self._numbers.tolist(), names, self._created.tolist(), strict=True)
+        found = {number: functions.of_made(name, ordinal) for number, name, ordinal in rows}
+        # The table has the function at the first change.
+        return found | dict(functions.of_input())
+
+    def _acted_on(self, ordinal: int) -> Iterator[int]:
+        """Iterate over the operations of an action and of those around it, the innermost first."""
+        return (int(self._actions.operations[one]) for one in self._actions.around(ordinal))
 
     @cached_property
     def _operands(self) -> Operands:
@@ -487,17 +505,16 @@ class RecordedLineage(GraphLineage):
         if output.name != "output":
             return
         made = set(self._numbers[self._created > 0].tolist()) - set(edges.targets.tolist())
-        defined = {
-            name: output.nodes[index]
-            for index, name in output.symbols.items()
-            if output.nodes[index] in made
-        }
+        defined: dict[str, list[int]] = {}
+        for index, name in output.symbols.items():
+            if output.nodes[index] in made:
+                defined.setdefault(name, []).append(index)
         pairs = [
-            (output.nodes[index], defined[part])
+            (output.nodes[index], output.nodes[definer])
             for index, uses in output.symbol_uses.items()
             for use in uses
             for part in use.split("::")
-            if part in defined
+            if (definer := _nearest(output, index, defined.get(part, ()))) is not None
         ]
         if pairs:
             users, targets = np.array(pairs, np.int64).T

@@ -137,3 +137,60 @@ def test_an_outlined_body_is_not_inlined_elsewhere(mlir_opt: str, tmp_path: Path
         found = {each.name for each in lineage.track([one], last, exact=True).operations}
         assert "t.second" in found
         assert "t.first" not in found
+
+
+NAMESAKES = """\
+module {{
+  func.func {0}@callee(%a: i32) -> i32 {{
+    %c = arith.constant {1} : i32
+    %0 = arith.muli %a, %c : i32
+    return %0 : i32
+  }}
+  func.func @main(%x: i32) -> i32 {{
+    %0 = call @callee(%x) : (i32) -> i32
+    return %0 : i32
+  }}
+}}
+"""
+KERNEL = """\
+func.func @main(%m: memref<8xf32>, %n: index) {{
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %n, %gy = %n, %gz = %n)
+      threads(%tx, %ty, %tz) in (%sx = %n, %sy = %n, %sz = %n) {{
+    %c = arith.constant {}.0 : f32
+    memref.store %c, %m[%tx] : memref<8xf32>
+    gpu.terminator
+  }}
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize("is_split", [True, False])
+def test_functions_of_one_name_in_several_modules_are_told_apart(
+    mlir_opt: str, tmp_path: Path, is_split: bool
+) -> None:
+    parts = [NAMESAKES.format("private ", 41), NAMESAKES.format("", 42)]
+    flags = ["--pass-pipeline=builtin.module(builtin.module(inline))"]
+    source = f"module {{\n{''.join(parts)}}}\n"
+    if is_split:
+        flags, source = ["--split-input-file", "--inline"], "// -----\n".join(parts)
+    lineage = _recorded(source, tmp_path, mlir_opt, *flags)
+    first, last = lineage.stages
+    for call, value in zip(first.named("func.call"), (41, 42), strict=True):
+        found = lineage.track([call], last, exact=True).operations
+        assert [one.name for one in found] == ["arith.constant", "arith.muli"]
+        assert f" {value} : i32" in found[0].text
+        assert {symbol_around(one) for one in found} == {"main"}
+
+
+def test_kernels_of_one_name_in_several_modules_are_told_apart(
+    mlir_opt: str, tmp_path: Path
+) -> None:
+    source = "// -----\n".join(KERNEL.format(number) for number in (41, 42))
+    flags = ["--split-input-file", "--gpu-kernel-outlining"]
+    lineage = _recorded(source, tmp_path, mlir_opt, *flags)
+    first, last = lineage.stages
+    for at, launch in enumerate(first.named("gpu.launch")):
+        found = lineage.track([launch], last, exact=True).operations
+        kernels = [one.node for one in found if one.name == "gpu.func"]
+        assert kernels == [last.named("gpu.func")[at].node]

@@ -193,15 +193,36 @@ _FORWARDING = frozenset(("vector.broadcast", "vector.splat", "tensor.splat"))
 _STORES = frozenset(("affine.store", "memref.store", "vector.store", "vector.transfer_write"))
 
 
-def _nearest(stage: Stage, user: int, definers: Sequence[int]) -> int | None:
-    """Return which operation that defines a symbol a user means: several modules may have one."""
-    if not definers:
+class _Definers:
+    """Finds the operations that define the symbols of a stage: several scopes may have one name."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+        self._named: dict[str, list[int]] = {}
+        self._inside: dict[tuple[int, str], int] = {}
+        for index, name in stage.symbols.items():
+            self._named.setdefault(name, []).append(index)
+            self._inside[stage.parents[index], name] = index
+
+    def of(self, user: int, path: str) -> Iterator[int]:
+        """Iterate over what the parts of a path mean for the operation that has it."""
+        scopes = [user, *self._stage.around(user)]
+        for part in path.split("::"):
+            inside = (self._inside.get((scope, part)) for scope in scopes)
+            found = next((one for one in inside if one is not None), None)
+            if found is None:
+                found = self._nearest(scopes, part)
+            if found is not None:
+                yield found
+                scopes = [found, *scopes]
+
+    def _nearest(self, scopes: Sequence[int], name: str) -> int | None:
+        """Return an operation deeper in a scope, as in the module of an executable."""
+        named = {one: {one, *self._stage.around(one)} for one in self._named.get(name, ())}
+        for scope in scopes:
+            if within := [one for one, around in named.items() if scope in around]:
+                return within[-1]
         return None
-    scopes = {one: {one, *stage.around(one)} for one in definers}
-    for around in (user, *stage.around(user)):
-        if inside := [one for one in definers if around in scopes[one]]:
-            return inside[-1]
-    return None
 
 
 class RecordedLineage(GraphLineage):
@@ -505,16 +526,13 @@ class RecordedLineage(GraphLineage):
         if output.name != "output":
             return
         made = set(self._numbers[self._created > 0].tolist()) - set(edges.targets.tolist())
-        defined: dict[str, list[int]] = {}
-        for index, name in output.symbols.items():
-            if output.nodes[index] in made:
-                defined.setdefault(name, []).append(index)
+        definers = _Definers(output)
         pairs = [
             (output.nodes[index], output.nodes[definer])
             for index, uses in output.symbol_uses.items()
             for use in uses
-            for part in use.split("::")
-            if (definer := _nearest(output, index, defined.get(part, ()))) is not None
+            for definer in definers.of(index, use)
+            if output.nodes[definer] in made
         ]
         if pairs:
             users, targets = np.array(pairs, np.int64).T

@@ -183,11 +183,14 @@ def test_functions_of_one_name_in_several_modules_are_told_apart(
         assert {symbol_around(one) for one in found} == {"main"}
 
 
+@pytest.mark.parametrize("is_split", [True, False])
 def test_kernels_of_one_name_in_several_modules_are_told_apart(
-    mlir_opt: str, tmp_path: Path
+    mlir_opt: str, tmp_path: Path, is_split: bool
 ) -> None:
     source = "// -----\n".join(KERNEL.format(number) for number in (41, 42))
     flags = ["--split-input-file", "--gpu-kernel-outlining"]
+    if not is_split:  # two kernels of one function: @main_kernel_0::@main_kernel is the other
+        flags, source = flags[1:], re.sub(r"  return\n\}\n// -+\n.*\n", "", source)
     lineage = _recorded(source, tmp_path, mlir_opt, *flags)
     first, last = lineage.stages
     for at, launch in enumerate(first.named("gpu.launch")):

@@ -157,7 +157,9 @@ def _compare_runs(
         return 128 + signal.SIGINT
     finally:
         remove_directory(scratch)
-    return DIFFERENT if compared.output == "other" else 0
+    is_other = compared.output == "other"
+    is_other |= compared.output == "unknown" and not compared.has_same_actions
+    return DIFFERENT if is_other else 0
 
 
 def _stdin(runs: Sequence[str | list[str]], scratch: Path) -> str | None:

@@ -125,6 +125,9 @@ def _missing_ir(compared: RunComparison) -> str:
     died = " and ".join(name for name, side in missing if (side.status or 0) < 0)
     if died:
         return f" There is no IR at the end of {died}."
+    idle = " and ".join(name for name, side in missing if not side.recording.count)
+    if idle:
+        return f" The IR at the end of {idle} is not known, as no action ran."
     return " The IR at the end is not recorded: record with --ir output, or --ir function."
 
 

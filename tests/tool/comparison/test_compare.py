@@ -317,6 +317,12 @@ def test_other_inputs_without_a_pass(mlir_opt: str) -> None:
     )
 
 
+def test_only_one_run_has_a_pass(mlir_opt: str) -> None:
+    done = compare(f"{mlir_opt} in.mlir -canonicalize", f"{mlir_opt} in.mlir")
+    assert done.returncode == 1
+    assert "The IR at the end of B is not known, as no action ran.\n" in done.stdout
+
+
 def test_recordings_without_ir(mlir_opt: str) -> None:
     argv = [mlir_opt, "in.mlir", "--canonicalize"]
     recorded(argv, "a.adbrec", "none")

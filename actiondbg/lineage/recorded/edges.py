@@ -112,9 +112,12 @@ class EdgeBuilder:
         return Edges.of(sources, targets, evidence, ordinals, self._times[targets])
 
     def _links(self, kind: str) -> Links:
-        """Return the links of a kind that were not undone."""
+        """Return the links of a kind that were not undone, without copies that were dropped."""
         links = self._all_links.of_kind(kind)
-        return Links(*(column[~self._actions.is_undone[links.ordinals]] for column in links))
+        is_kept = self._operations.names[links.operations] >= 0
+        is_kept |= np.isin(links.operations, links.sources)  # copied again
+        is_kept &= ~self._actions.is_undone[links.ordinals]
+        return Links(*(column[is_kept] for column in links))
 
     def _replaced(self) -> Edges:
         """Replacements by new operations, and by equal operations that were there before.

@@ -365,6 +365,8 @@ class RecordedLineage(GraphLineage):
         for stage in self.stages:
             if operation := stage.of_node(number):
                 return Node(number, operation.name, operation.location.text)
+        if 0 < number < self._count:  # a copy that no action inserted
+            return Node(number, "")
         raise KeyError(number)
 
     @property

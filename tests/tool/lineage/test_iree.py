@@ -46,6 +46,8 @@ def test_copies_that_a_pass_drops_are_no_operations_of_the_ir(tmp_path: Path) ->
     done = command_line.run("track", "--back", "--from", "linalg.matmul", "--", *tool)
     assert done.returncode == 0, done.stderr
     assert "%product = linalg.matmul ins(" in done.stdout
+    done = command_line.run("lineage", "--loss", "--", *tool)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

@@ -176,7 +176,7 @@ def test_functions_of_one_name_in_several_modules_are_told_apart(
         flags, source = ["--split-input-file", "--inline"], "// -----\n".join(parts)
     lineage = _recorded(source, tmp_path, mlir_opt, *flags)
     first, last = lineage.stages
-    for call, value in zip(first.named("func.call"), (41, 42), strict=True):
+    for call, value in some(zip(first.named("func.call"), (41, 42), strict=True)):
         found = lineage.track([call], last, exact=True).operations
         assert [one.name for one in found] == ["arith.constant", "arith.muli"]
         assert f" {value} : i32" in found[0].text
@@ -193,7 +193,7 @@ def test_kernels_of_one_name_in_several_modules_are_told_apart(
         flags, source = flags[1:], re.sub(r"  return\n\}\n// -+\n.*\n", "", source)
     lineage = _recorded(source, tmp_path, mlir_opt, *flags)
     first, last = lineage.stages
-    for at, launch in enumerate(first.named("gpu.launch")):
+    for at, launch in some(enumerate(first.named("gpu.launch"))):
         found = lineage.track([launch], last, exact=True).operations
         kernels = [one.node for one in found if one.name == "gpu.func"]
         assert kernels == [last.named("gpu.func")[at].node]

@@ -193,7 +193,7 @@ def broken_ir(broken: BrokenIR) -> str:
 
 
 def confirmation(judgement: Judgement) -> str:
-    """Report the verdict on the whole run without the culprit, and the retries of the driver."""
+    """Report the verdict on the whole run without the culprit and the driver's retries of it."""
     if judgement.verdict == "good":
         how = f" ({judgement.reason})" if judgement.reason.startswith("The tool ended") else ""
         return f"The whole run without it is good{how}."

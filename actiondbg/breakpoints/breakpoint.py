@@ -31,8 +31,8 @@ class Breakpoint:
         temporary: whether its first stop deletes it.
         after: whether it stops after the action; always with an outcome, or a condition about it.
         ignore: the number of hits that are still ignored.
-        ignore_each_run: the number of hits that each run ignores from its beginning; 0 for those
-            that the run before has left.
+        ignore_each_run: the number of hits that each run ignores from its beginning; with 0 a new
+            run ignores what the run before has left.
         hits: the number of hits in this run, or the last one; ignored hits count.
         matched: the number of actions in this run, or the last one, that matched the SPEC; those
             count, too, for which the condition or the outcome does not hold.

@@ -1,4 +1,4 @@
-"""The kinds of the terms of a SPEC that take a glob, each declared once.
+"""The kinds of the terms of a SPEC that take a glob: the traits of each ``SpecKind``.
 
 Help, completion, messages and the rules for terms that exclude each other follow. A kind is
 evaluated twice: in the agent (match/Spec.cpp), and as SQL over recordings
@@ -68,6 +68,6 @@ KINDS: dict[SpecKind, KindTraits] = {
     ),
 }
 # As users of Triton name the function of a kernel.
-ALIASES: dict[str, SpecKind] = {"kernel": "func"}
+_ALIASES: dict[str, SpecKind] = {"kernel": "func"}
 # The word before the colon of a term.
-PREFIXES: dict[str, SpecKind] = {**{kind: kind for kind in KINDS}, **ALIASES}
+PREFIXES: dict[str, SpecKind] = {**{kind: kind for kind in KINDS}, **_ALIASES}

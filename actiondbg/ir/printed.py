@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from actiondbg import protocol
-from actiondbg.ir.line_numbers import actual_lines
+from actiondbg.ir.line_numbers import actual_range
 from actiondbg.support.closeable import Closeable
 from actiondbg.support.counts import counted
 
 _CHUNK = 1 << 20  # bytes
-_MOST_BYTES = 1 << 24  # of a text in which the lines of the cursor are checked
+_MOST_BYTES = 1 << 22  # of a text in which the lines of the cursor are checked
 _MOST_LINES = 2000  # in a notebook
 _ARROW = "-->"
 _INDENT = "  "
@@ -38,8 +38,8 @@ class PrintedText(Closeable):
         self.path = message.path
         self.mark: tuple[int, int] | None = None
         if message.mark_first is not None and message.mark_last is not None:
-            actual = actual_lines(self.text if self.bytes <= _MOST_BYTES else "")
-            self.mark = actual(message.mark_first), actual(message.mark_last)
+            text = self.text if self.bytes <= _MOST_BYTES else ""
+            self.mark = actual_range(text, message.mark_first, message.mark_last)
         self._remove = weakref.finalize(self, _remove_file, file)
 
     @property

@@ -34,7 +34,7 @@ class Linted:
         rules: that were to be checked.
         checked: the names of those that were checked in a run.
         runs: the number of recorded runs.
-        is_interrupted: whether Ctrl-C ended the check: the findings are those up to then.
+        is_interrupted: whether Ctrl-C ended tools: the findings are those up to then.
         is_incomplete: whether actions of the tool could not be recorded, and so not be checked.
     """
 
@@ -81,16 +81,19 @@ def lint_tool(
             tool reads it.
         progress: called before the tool starts.
         tell: called with sentences: what takes long, and what is not checked.
-        show_errors: called with the file of what the tool wrote to its stderr.
+        show_errors: called with the file of what the tool wrote to its stderr, which is removed
+            afterwards; not with ``rerun``.
 
     Raises:
         LaunchError: the tool cannot be started.
-        ActiondbgError: it made no MLIR context, or ended before its first action.
-        UsageError: a rule needs ``rerun``.
+        ActiondbgError: it made no MLIR context, or failed before its first action.
+        UsageError: the command line is empty, or a rule needs ``rerun``.
     """
     from actiondbg.lint.linted_runs import ToolCommand
     from actiondbg.lint.rerun import Repetition
 
+    if not argv:
+        raise UsageError("The command line is empty: give the tool and its arguments.")
     linter = _linter(rules, rerun)
     with scratch_directory("lint") as folder:
         if stdin is None and inspect_command_line(list(argv)).reads_stdin:
@@ -151,8 +154,8 @@ def lint_recordings(
         rules: to check; the default ones if it is empty.
         rerun: run each command again, with checks, and as often as the rules need that compare
             runs.
-        follow: a glob of the processes to check of a program that starts tools.
-        jobs: how many commands run at a time; None for the number of cores.
+        follow: with ``rerun`` a glob of the processes to check of a program that starts tools.
+        jobs: with ``rerun`` how many commands run at a time; None for the number of cores.
         partial: read damaged recordings up to the damage.
         progress: called with the number of recordings that are checked; and, where commands run
             again, with the number of those that have, and of all.
@@ -162,6 +165,7 @@ def lint_recordings(
         RecordingError: nothing is found, or a recording cannot be read.
         ActiondbgError: the commands run again, and a recording has none.
         UsageError: a rule needs ``rerun``, or the format of a suite is not known.
+        KeyboardInterrupt: without ``rerun``, which returns what was found up to then.
     """
     from actiondbg.lint.linted_runs import recorded_runs
 
@@ -194,6 +198,7 @@ def _rerun(
 
     rerun = Rerun(linter, jobs=jobs, follow=follow)
     is_interrupted = False
+    progress("commands", 0, 0)
     try:
         rerun.run(_with_commands(runs), lambda done, total: progress("commands", done, total))
     except KeyboardInterrupt:

@@ -45,7 +45,9 @@ class Linter:
             database = self._databases.pop() if self._databases else None
         database = open_database(recording, database)
         shown = [
-            rule for rule in self.rules if rule.query and (header.checks or rule.need != "checks")
+            rule
+            for rule in self.rules
+            if rule.reads_recordings and (header.checks or rule.need != "checks")
         ]
         for rule in shown:
             for query in rule.queries(recording, database):

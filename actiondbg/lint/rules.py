@@ -39,6 +39,11 @@ class Rule:
     # Makes a further query for a recording, given with its database; None if it needs none.
     further: Callable[[Recording, Any], str | None] | None = None
 
+    @property
+    def reads_recordings(self) -> bool:
+        """Whether a recording shows it, without further runs."""
+        return bool(self.query) or self.further is not None
+
     def queries(self, recording: Recording, database: Any) -> Iterator[str]:
         """Yield the queries that show what breaks the rule in a recording."""
         if self.query:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from actiondbg.commands.cli.line_parser import SUFFIX, names_recording
-from actiondbg.commands.render.terminal.output import print_notice
+from actiondbg.commands.render.terminal.output import begin_message, print_notice
 from actiondbg.errors import ActiondbgError
 from actiondbg.support.interrupts import exit_code, signal_name
 
@@ -32,6 +32,7 @@ def print_errors(file: Path) -> None:
 
     if file.exists():
         text = without_trace(file.read_text(encoding="utf-8", errors="replace"))
+        begin_message()
         print(text, end="", file=sys.stderr, flush=True)
 
 

@@ -75,12 +75,16 @@ static pid_t readPid(const char *variable) {
   return text ? static_cast<pid_t>(strtol(text, nullptr, 10)) : 0;
 }
 
+static bool endsWithFrontEnd = false;
+
 /// Ends what the front end has started when that ends: a program, and a tool,
 /// which may wait for its input, or compute, before its first context.
 __attribute__((constructor)) static void endWithFrontEnd() {
   for (const char *name : {"ACTIONDBG_PROGRAM", "ACTIONDBG_FRONT_END"})
-    if (getppid() == readPid(name))
+    if (getppid() == readPid(name)) {
       prctl(PR_SET_PDEATHSIG, SIGKILL);
+      endsWithFrontEnd = true;
+    }
   // It may have ended while the libraries of the tool were loaded.
   pid_t frontEnd = readPid("ACTIONDBG_FRONT_END");
   if (frontEnd > 0 && kill(frontEnd, 0) != 0 && errno == ESRCH)
@@ -89,7 +93,10 @@ __attribute__((constructor)) static void endWithFrontEnd() {
 
 /// From its connection on, the end of the connection ends a tool. The thread of
 /// the front end that started it may end earlier.
-static void endWithConnection() { prctl(PR_SET_PDEATHSIG, 0); }
+static void endWithConnection() {
+  if (endsWithFrontEnd)
+    prctl(PR_SET_PDEATHSIG, 0);
+}
 
 __attribute__((destructor)) static void sayGoodbye() {
   Engine::first().end.exit();

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -113,7 +113,7 @@ class Position:
             ended = self._breakpoints.count_passed(after, there)  # predicates may read the hits
             accepted = self._accepted(there, hit)
             if accepted or is_goal or not hit:
-                self._breakpoints.remove(ended)
+                self._breakpoints.remove(one for one in ended if one not in hit or one in accepted)
                 count = count - 1 if one_by_one and (hit or is_goal) else 0
                 if count == 0:
                     return self._arrive(self._stop_of(there, accepted, reason))
@@ -165,8 +165,11 @@ class Position:
         )
 
     def accepted(self, event: int) -> list[Breakpoint]:
-        """Return the breakpoints that stop at an event, by their predicates, if any."""
-        self._breakpoints.jump(event)  # predicates may read the hits
+        """Return the breakpoints that stop at an event, by their predicates, if any.
+
+        The hits are those up to the event then, as predicates may read them.
+        """
+        self._breakpoints.jump(event)
         return self._accepted(event, self._breakpoints.hit_at(event))
 
     def _jumped(self, event: int, accepted: list[Breakpoint] | None = None) -> Stop:
@@ -308,7 +311,7 @@ class RecordedBreakpoints:
             one.count(self._hits(one, after, event, one.hits, one.matched))
         return ended
 
-    def remove(self, ended: list[Breakpoint]) -> None:
+    def remove(self, ended: Iterable[Breakpoint]) -> None:
         """Remove temporary breakpoints that have stopped the session."""
         for one in ended:
             self._table.remove(one.id)

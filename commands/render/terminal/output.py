@@ -51,7 +51,14 @@ class Redirect(NamedTuple):
 def print_notice(sentence: str) -> None:
     """Print a message of actiondbg on stderr, where it breaks at words on a terminal."""
     width = _terminal_size()[0] if sys.stderr.isatty() else None
+    begin_message()
     print(fitted(f"actiondbg: {sentence}", width), file=sys.stderr)
+
+
+def begin_message() -> None:
+    """Erase what a ``ProgressLine`` has drawn on the line of a terminal where stderr goes on."""
+    if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+        print("\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 def print_result(result: dict[str, Any] | Iterable[str]) -> None:

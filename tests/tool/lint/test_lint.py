@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from actiondbg.errors import UsageError
+from actiondbg.lint.api import lint_tool
 from actiondbg.lint.linter import Linter
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
@@ -53,6 +55,11 @@ module attributes {transform.with_named_sequence} {
   }
 }
 """
+
+
+def test_a_command_line_without_a_tool_is_refused() -> None:
+    with pytest.raises(UsageError, match="command line is empty"):
+        lint_tool([])
 
 
 def test_each_pattern_breaks_its_rules_and_no_other(lint: Lint, tool: list[str]) -> None:

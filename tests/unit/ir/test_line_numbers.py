@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from actiondbg.ir.line_numbers import actual_lines
+from actiondbg.ir.line_numbers import actual_lines, actual_range
 
 OPAQUE = """\
 #alias = #a.target<"x > {", {
@@ -39,3 +39,26 @@ def test_newlines_in_attributes_of_unknown_dialects_are_not_counted() -> None:
 def test_other_texts_have_the_lines_of_the_printer(text: str) -> None:
     actual = actual_lines(text)
     assert [actual(line) for line in range(1, 8)] == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_an_operation_ends_with_its_attribute_that_spans_lines() -> None:
+    text = 'module {\n  "x.y"() {a = #p.q<[\n 1,\n 2]>} : () -> ()\n  x.z\n}\n'
+    assert [actual_range(text, *each) for each in ((2, 2), (2, 3), (3, 3), (1, 4))] == [
+        (2, 4),
+        (2, 5),
+        (5, 5),
+        (1, 6),
+    ]
+    assert actual_range(PLAIN, 3, 4) == (3, 4)
+
+
+def test_brackets_in_strings_do_not_close() -> None:
+    actual = actual_lines('x.y {a = #p.q<{s = "a>b",\n n = 2}>}\nx.z\n')
+    assert [actual(line) for line in (1, 2)] == [1, 3]
+
+
+def test_long_lines_are_read_once() -> None:
+    elements = f'dense<"0x{"F0" * 2**20}"> : tensor<{2**20}xi8>'
+    line = f"x.y {{a = {elements}, b = #p.q<[{'1, ' * 2**18}]>}}"
+    actual = actual_lines(f"{line}\n" * 3)
+    assert [actual(each) for each in (1, 2, 3)] == [1, 2, 3]

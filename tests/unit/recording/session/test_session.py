@@ -439,6 +439,13 @@ def test_a_predicate_refuses_a_stop(session: RecordedSession) -> None:
     assert _place(session.timeline.reverse_continue()) == ("before", 1)
 
 
+def test_a_temporary_breakpoint_that_refuses_a_stop_remains(session: RecordedSession) -> None:
+    refusing = session.breakpoints.add("#4", temporary=True, predicate=lambda _: False)
+    other = session.breakpoints.add("#4", temporary=True)
+    assert session.continue_().breakpoints == [other.id]
+    assert [one.id for one in session.breakpoints.all()] == [refusing.id]
+
+
 def test_a_predicate_reads_the_hits_with_this_one(session: RecordedSession) -> None:
     hits: list[tuple[int, int]] = []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import subprocess
 import sys
@@ -30,11 +31,12 @@ class Waiting:
         socket: where it waits.
     """
 
-    def __init__(self, folder: Path, program: str) -> None:
+    def __init__(self, folder: Path, program: str, **environment: str) -> None:
         (folder / "program.py").write_text(f"{COMPILE}\n{_WAIT}\n{program}")
         self.process = subprocess.Popen(
             [sys.executable, "program.py"],
             cwd=folder,
+            env={**os.environ, **environment},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -56,8 +58,8 @@ def waiting(attachable: None, tmp_path: Path) -> Generator[Waiting]:
 
 
 @contextlib.contextmanager
-def _started(folder: Path, text: str) -> Generator[Waiting]:
-    program = Waiting(folder, text)
+def _started(folder: Path, text: str, **environment: str) -> Generator[Waiting]:
+    program = Waiting(folder, text, **environment)
     try:
         yield program
     finally:
@@ -75,6 +77,23 @@ def test_a_program_is_debugged(waiting: Waiting) -> None:
         assert session.stop is not None and session.stop.when == "exit"
         assert session.stop.status == 0
     assert waiting.end() == ("2\n5\n", "", 0)
+
+
+def test_a_program_keeps_the_signal_of_its_parents_end(attachable: None, tmp_path: Path) -> None:
+    # That of the program itself, as supervisors of workers set it; 1 and 2 are prctl's to set, get.
+    program = """
+import ctypes, signal
+compile()
+read = ctypes.c_int()
+ctypes.CDLL(None).prctl(2, ctypes.byref(read))
+print(read.value == signal.SIGTERM)
+"""
+    before = "import ctypes; ctypes.CDLL(None).prctl(1, 15)\n"
+    (tmp_path / "sitecustomize.py").write_text(before)
+    with _started(tmp_path, program, PYTHONPATH=str(tmp_path)) as waiting:
+        with actiondbg.connect(waiting.socket) as session:
+            assert session.run().when == "exit"
+        assert waiting.end() == ("True\n", "", 0)
 
 
 def test_a_program_goes_on_after_the_front_end(waiting: Waiting) -> None:

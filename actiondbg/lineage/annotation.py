@@ -20,7 +20,11 @@ _SHOWN = 3  # origins in a comment
 _BEFORE_NAME = re.compile(rf"\s*(?:{RESULTS})?")  # MLIR's parser takes the place of the name
 _INNER = ("fused[", "]")
 _RESOURCE = re.compile(rf"\bdense_resource<({STRING}|{ID})>")
-_RESOURCE_DATA = re.compile(rf'({STRING}|{ID})\s*:\s*"0x')  # in the section behind the module
+# A section of a module's text with the data of its resources.
+_RESOURCES = re.compile(rf'(?m)^\{{-#(?>(?:[^"#]++|{STRING}|#(?!-\}}))*)')
+# Not from within a name, and with all digits: of those there may be megabytes.
+_RESOURCE_DATA = re.compile(rf'(?<![\w$.-])({STRING}|{ID})\s*:\s*"0x[0-9A-Fa-f]*')
+_BETWEEN_MODULES = re.compile(r"(?m)^// -----.*$")  # each has its own resources
 
 
 @dataclass(frozen=True)
@@ -207,14 +211,19 @@ def _described(operation: Operation) -> str:
 
 
 def resource_without_data(text: str) -> str | None:
-    """Return the first resource of a module whose data its text does not have; None if all have it.
+    """Return the first resource of modules whose data the text does not have; None if all have it.
 
     Recorded IR has neither large resources nor large constants, which it prints as
     ``dense_resource<__elided__>``.
     """
-    data = text[text.rfind("\n{-#") :]
-    known = {match[1] for match in _RESOURCE_DATA.finditer(data)}
-    used = (match[1] for match in _RESOURCE.finditer(text))
+    found = map(_without_data, _BETWEEN_MODULES.split(text))
+    return next((name for name in found if name is not None), None)
+
+
+def _without_data(module: str) -> str | None:
+    sections = (section[0] for section in _RESOURCES.finditer(module))
+    known = {data[1] for section in sections for data in _RESOURCE_DATA.finditer(section)}
+    used = (match[1] for match in _RESOURCE.finditer(module))
     return next((name for name in used if name not in known), None)
 
 

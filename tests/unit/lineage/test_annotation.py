@@ -9,7 +9,7 @@ import pytest
 from actiondbg.commands.cli.cost import annotate
 from actiondbg.errors import UsageError
 from actiondbg.ir.written_locations import split_location
-from actiondbg.lineage.annotation import Annotation
+from actiondbg.lineage.annotation import Annotation, resource_without_data
 from actiondbg.lineage.lineage import Lineage
 from actiondbg.lineage.opened_lineage import open_lineage
 
@@ -147,3 +147,46 @@ def test_the_location_of_an_operation_is_the_last_one(line: str, location: str) 
     rest, found = split_location(line)
     assert found == location
     assert rest + (f" loc({found})" if found else "") == line
+
+
+RESOURCES = """\
+func.func @weights() -> tensor<2xi32> {{
+  %0 = arith.constant dense_resource<{0}> : tensor<2xi32>
+  return %0 : tensor<2xi32>
+}}
+"""
+SECTION = """\
+
+{{-#
+  dialect_resources: {{
+    builtin: {{
+      {0}: "0x04000000{1}",
+      "a \\22#-}}: b": "0x04000000"
+    }}
+  }}
+#-}}
+"""
+
+
+@pytest.mark.parametrize("between", ["", "// -----\n"])
+def test_modules_with_the_data_of_their_resources_lack_none(between: str) -> None:
+    text = "".join(
+        f"{between}{RESOURCES.format(name)}{SECTION.format(name, '00')}" for name in ("one", "two")
+    )
+    assert resource_without_data(text) is None
+    assert resource_without_data(RESOURCES.format("one")) == "one"
+    assert resource_without_data(text + between + RESOURCES.format("three")) == "three"
+    other = RESOURCES.format('"a \\22#-}: b"')
+    assert resource_without_data(other + SECTION.format("one", "00")) is None
+
+
+def test_a_module_lacks_data_that_another_module_has() -> None:
+    text = f"{RESOURCES.format('one')}{SECTION.format('one', '00')}// -----\n"
+    assert resource_without_data(text + RESOURCES.format("one")) == "one"
+
+
+def test_data_of_megabytes_is_passed_over() -> None:
+    digits = "0123456789ABCDEF" * (1 << 16)
+    text = RESOURCES.format("two") + SECTION.format("one", digits)
+    assert resource_without_data(text) == "two"
+    assert resource_without_data(text + SECTION.format("two", digits)) is None

@@ -150,7 +150,8 @@ def _without_modules(stage: Stage) -> Ints:
 
 def _numbered(stage: Stage, name: str, first: int) -> Stage:
     """Return a stage with another name, its operations numbered from ``first`` on."""
-    return replace(stage, name=name, nodes=[node + first for node in stage.nodes])
+    further = {value: [node + first for node in ones] for value, ones in stage.further.items()}
+    return replace(stage, name=name, nodes=[node + first for node in stage.nodes], further=further)
 
 
 # --- sources ---

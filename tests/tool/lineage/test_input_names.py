@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from actiondbg import launch
+from actiondbg.lineage.opened_lineage import open_lineage
 from actiondbg.lineage.recorded.recorded_lineage import RecordedLineage
 from actiondbg.lineage.stage import Stage
 from actiondbg.recording import open_recording
@@ -158,6 +159,12 @@ func.func @g(%x: i32) -> i32 {
     for value in ("%q", "%q#1"):
         found = tracked(value, mlir_opt, file, "--cse")
         assert (found.count("scf.if"), found.count("arith.addi")) == (2, 2)
+    runs = [str(tmp_path / name) for name in ("one.adbrec", "two.adbrec")]
+    for run in runs:
+        record([mlir_opt, str(file), "--cse"], run, stdout=os.devnull, lineage=True)
+    for stage in open_lineage(runs[0], then=runs[1:]).lineage.stages[::2]:
+        assert stage.name.startswith("input of ")
+        assert [one.name for one in stage.with_result("%q")] == ["scf.if", "arith.addi"]
 
 
 SWITCHES = """\

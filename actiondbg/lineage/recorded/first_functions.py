@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from actiondbg.lineage.stage import Operation, Stage, symbol_around
 
@@ -18,34 +19,52 @@ class FirstFunctions:
     def __init__(self, first: Stage, acted_on: Callable[[int], Iterable[int]]) -> None:
         self._first = first
         self._acted_on = acted_on
-        self._holders: dict[str, list[Operation]] = {}
+        self._counts = Counter(first.symbols.values())
+        # By symbol and operation, the functions of a name of several that are inside.
+        self._inside: dict[tuple[str, int], list[int]] = {}
         for index, symbol in first.symbols.items():
-            self._holders.setdefault(symbol, []).append(Operation(first, index))
+            if self._counts[symbol] > 1:
+                for one in (index, *first.around(index)):
+                    self._inside.setdefault((symbol, one), []).append(first.nodes[index])
+        self._made_in: dict[int, int] = {}  # by an operation that was made, its function
 
     def of_input(self) -> Iterator[tuple[int, str]]:
         """Iterate over the operations of the input, by number, with their functions."""
         for one in self._first:
             symbol = symbol_around(one)
-            if len(self._holders.get(symbol, ())) > 1:
+            if self._counts[symbol] > 1:
                 holder = next(each for each in one.around if each.symbol)
-                symbol = _distinct(holder)
+                symbol = _distinct(symbol, holder.node)
             yield one.node, symbol
 
-    def of_made(self, symbol: str, ordinal: int) -> str:
-        """Return the function of an operation that an action made, of which the symbol is known."""
-        holders = self._holders.get(symbol, ())
-        if len(holders) < 2:
+    def of_made(self, number: int, symbol: str, ordinal: int) -> str:
+        """Return the function of an operation that an action made; empty for one of several.
+
+        The operations that were made before it have to be asked for before it.
+
+        Args:
+            number: of the operation.
+            symbol: of the function.
+            ordinal: of the action.
+        """
+        if self._counts[symbol] < 2:
             return symbol
-        for number in self._acted_on(ordinal):
-            inside = [one for one in holders if number in {one.node, *_nodes(one.around)}]
-            if inside:
-                return _distinct(inside[0]) if len(inside) == 1 else symbol
-        return symbol
+        for acted_on in self._acted_on(ordinal):
+            known = self._first.of_node(self._made_in.get(acted_on, acted_on))
+            found = () if known is None else self._around(known, symbol)
+            if len(found) == 1:
+                self._made_in[number] = found[0]
+                return _distinct(symbol, found[0])
+            if found:
+                break
+        return ""
+
+    def _around(self, operation: Operation, symbol: str) -> Sequence[int]:
+        """Return the functions of a name in an operation, or in the nearest around it with any."""
+        scopes = (operation.index, *self._first.around(operation.index))
+        found = (self._inside.get((symbol, one)) for one in scopes)
+        return next((ones for ones in found if ones), ())
 
 
-def _nodes(operations: Iterable[Operation]) -> Iterator[int]:
-    return (one.node for one in operations)
-
-
-def _distinct(holder: Operation) -> str:
-    return f"{holder.symbol} @{holder.node}"
+def _distinct(symbol: str, node: int) -> str:
+    return f"{symbol} @{node}"

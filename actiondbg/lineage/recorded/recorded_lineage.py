@@ -484,7 +484,7 @@ class RecordedLineage(GraphLineage):
         names = [name or "" for name in self._table["function"].to_pylist()]
         functions = FirstFunctions(self.stages[0], self._acted_on)
         rows = zip(self._numbers.tolist(), names, self._created.tolist(), strict=True)
-        found = {number: functions.of_made(name, ordinal) for number, name, ordinal in rows}
+        found = {row[0]: functions.of_made(*row) for row in rows}
         # The table has the function at the first change.
         return found | dict(functions.of_input())
 

@@ -165,15 +165,21 @@ func.func @main(%m: memref<8xf32>, %n: index) {{
 """
 
 
-@pytest.mark.parametrize("is_split", [True, False])
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ["--split-input-file", "--inline"],
+        ["--pass-pipeline=builtin.module(builtin.module(inline))"],
+        ["--inline"],
+    ],
+    ids=["split", "nested", "outer"],
+)
 def test_functions_of_one_name_in_several_modules_are_told_apart(
-    mlir_opt: str, tmp_path: Path, is_split: bool
+    mlir_opt: str, tmp_path: Path, flags: list[str]
 ) -> None:
     parts = [NAMESAKES.format("private ", 41), NAMESAKES.format("", 42)]
-    flags = ["--pass-pipeline=builtin.module(builtin.module(inline))"]
-    source = f"module {{\n{''.join(parts)}}}\n"
-    if is_split:
-        flags, source = ["--split-input-file", "--inline"], "// -----\n".join(parts)
+    is_split = len(flags) > 1
+    source = "// -----\n".join(parts) if is_split else f"module {{\n{''.join(parts)}}}\n"
     lineage = _recorded(source, tmp_path, mlir_opt, *flags)
     first, last = lineage.stages
     for call, value in some(zip(first.named("func.call"), (41, 42), strict=True)):

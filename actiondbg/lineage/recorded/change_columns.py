@@ -195,6 +195,12 @@ class RecordedLinks:
         """The highest number of an operation; that of a copy that no action inserted has no row."""
         return max(int(column.max(initial=0)) for column in self._columns[1:])
 
+    @property
+    def numbers(self) -> frozenset[int]:
+        """The numbers of all operations of links."""
+        _, operations, sources = self._columns
+        return frozenset(np.union1d(operations, sources).tolist()) - {0}
+
 
 # --- operands ---
 

@@ -365,9 +365,15 @@ class RecordedLineage(GraphLineage):
         for stage in self.stages:
             if operation := stage.of_node(number):
                 return Node(number, operation.name, operation.location.text)
-        if 0 < number < self._count:  # a copy that no action inserted
+        if number in self._linked:  # a copy that no action inserted
             return Node(number, "")
         raise KeyError(number)
+
+    @cached_property
+    def _linked(self) -> frozenset[int]:
+        """The operations of links and of edges."""
+        ends = (self.graph.edges.sources, self.graph.edges.targets)
+        return self._links.numbers.union(*(np.unique(column).tolist() for column in ends))
 
     @property
     def action_count(self) -> int:

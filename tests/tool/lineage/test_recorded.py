@@ -240,6 +240,15 @@ def test_an_operation_without_heirs_names_the_action_that_erased_it(mlir_opt: st
     assert lineage.node(loss.node).name == "arith.subi"
 
 
+def test_a_number_that_no_operation_of_the_run_has_is_unknown(mlir_opt: str) -> None:
+    lineage = lineage_of(mlir_opt, CONSTANTS, "--cse")
+    first = lineage.stages[0].nodes[0]
+    assert lineage.node(first).name == "builtin.module" and first > 1
+    for number in (-1, 0, 1, lineage.graph.count):
+        with pytest.raises(KeyError):
+            lineage.node(number)
+
+
 def test_an_operation_of_arguments_is_fused_with_a_user_of_arguments(mlir_opt: str) -> None:
     lineage = lineage_of(mlir_opt, FUSED_ARGUMENTS, "--linalg-fuse-elementwise-ops")
     first, last = lineage.stages

@@ -29,6 +29,7 @@ from actiondbg.lineage.recorded.change_columns import (
     RecordedChanges,
     RecordedLinks,
 )
+from actiondbg.lineage.recorded.definers import Definers
 from actiondbg.lineage.recorded.edges import Described, EdgeBuilder
 from actiondbg.lineage.recorded.first_functions import FirstFunctions
 from actiondbg.lineage.recorded.kept_texts import (
@@ -191,38 +192,6 @@ _ERASE_DEAD = frozenset(
 _FORWARDING = frozenset(("vector.broadcast", "vector.splat", "tensor.splat"))
 # They store their first operand.
 _STORES = frozenset(("affine.store", "memref.store", "vector.store", "vector.transfer_write"))
-
-
-class _Definers:
-    """Finds the operations that define the symbols of a stage: several scopes may have one name."""
-
-    def __init__(self, stage: Stage) -> None:
-        self._stage = stage
-        self._named: dict[str, list[int]] = {}
-        self._inside: dict[tuple[int, str], int] = {}
-        for index, name in stage.symbols.items():
-            self._named.setdefault(name, []).append(index)
-            self._inside[stage.parents[index], name] = index
-
-    def of(self, user: int, path: str) -> Iterator[int]:
-        """Iterate over what the parts of a path mean for the operation that has it."""
-        scopes = [user, *self._stage.around(user)]
-        for part in path.split("::"):
-            inside = (self._inside.get((scope, part)) for scope in scopes)
-            found = next((one for one in inside if one is not None), None)
-            if found is None:
-                found = self._nearest(scopes, part)
-            if found is not None:
-                yield found
-                scopes = [found, *scopes]
-
-    def _nearest(self, scopes: Sequence[int], name: str) -> int | None:
-        """Return an operation deeper in a scope, as in the module of an executable."""
-        named = {one: {one, *self._stage.around(one)} for one in self._named.get(name, ())}
-        for scope in scopes:
-            if within := [one for one, around in named.items() if scope in around]:
-                return within[-1]
-        return None
 
 
 class RecordedLineage(GraphLineage):
@@ -534,7 +503,7 @@ class RecordedLineage(GraphLineage):
         if output.name != "output":
             return
         made = set(self._numbers[self._created > 0].tolist()) - set(edges.targets.tolist())
-        definers = _Definers(output)
+        definers = Definers(output)
         pairs = [
             (output.nodes[index], output.nodes[definer])
             for index, uses in output.symbol_uses.items()

@@ -38,6 +38,8 @@ class Replay:
     def __init__(self, executions: Executions) -> None:
         self._executions = executions
         self._logs = 0
+        # The place of the newest end inside an action, which takes a replay to find.
+        self._inside: tuple[Stop, Place] | None = None
 
     # --- the position of the run ---
 
@@ -46,16 +48,26 @@ class Replay:
         execution = self._executions.need_idle()
         stop = execution.stop
         if stop is not None and stop.when == "exit":
-            return self._inside(stop) if _is_inside(stop) else _end_of(execution, stop)
+            return self._place_inside(stop) if _is_inside(stop) else _end_of(execution, stop)
         if stop is None or not stop.ordinal:
             newest = self._executions.ask(protocol.GetStatus()).ordinal
             return Place(newest, "after", ended=True)
         return _place_of(stop)
 
-    def _inside(self, stop: Stop) -> Place:
+    def _place_inside(self, stop: Stop) -> Place:
         """Return the place of the newest event of a tool that ended inside an action, by exit."""
+        known = self._inside
+        if known is None or known[0] is not stop:
+            known = self._inside = stop, self._replayed_end(stop)
+        return known[1]
+
+    def _replayed_end(self, stop: Stop) -> Place:
         with self.fork() as fork:
-            newest = fork.go(stop.event)
+            try:
+                newest = fork.go(stop.event)
+            except ToolGone as gone:
+                raise NoAnswer(str(gone)) from gone
+            fork.check_same()
         return Place(newest.ordinal, "after" if newest.when == "after" else "before")
 
     @property

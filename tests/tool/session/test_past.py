@@ -12,6 +12,8 @@ import pytest
 
 import actiondbg
 from actiondbg import errors
+from actiondbg.process.forked_tool import ForkedTool
+from actiondbg.process.stop import Stop
 from tests.fakes import command_line
 from tests.fakes import stock_tool as stock
 
@@ -392,14 +394,18 @@ def test_the_pipeline_of_a_reproducer_has_no_empty_options(launch: Launch) -> No
     assert (again.returncode, again.stderr) == (0, "")
 
 
-def test_questions_about_a_tool_that_exits_inside_a_pass(
-    launch: Launch, pattern_plugin: Path
-) -> None:
-    session = launch(
+@pytest.fixture
+def exiting(launch: Launch, pattern_plugin: Path) -> actiondbg.Session:
+    """A tool that exits inside its second pass."""
+    return launch(
         f"--load-pass-plugin={pattern_plugin}",
         "--pass-pipeline=builtin.module(canonicalize,exits,cse)",
         source=stock.write("chain.mlir", CHAIN),
     )
+
+
+def test_questions_about_a_tool_that_exits_inside_a_pass(exiting: actiondbg.Session) -> None:
+    session = exiting
     stop = session.run()
     assert (stop.when, stop.status) == ("exit", 3)
     attempts = session.past.why_not("AddIAddConstant").attempts
@@ -408,3 +414,37 @@ def test_questions_about_a_tool_that_exits_inside_a_pass(
     assert (explained.failed, explained.other, explained.status) == (None, None, 3)
     with pytest.raises(errors.UsageError, match="has not ended"):
         session.past.diff(stop.actions)
+
+
+def test_the_place_of_an_exit_inside_a_pass_is_looked_for_once(
+    exiting: actiondbg.Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stop = exiting.run()
+    searched: list[int] = []
+    go = ForkedTool.go
+
+    def counted_go(fork: ForkedTool, event: int, keep: int = 0) -> Stop:
+        if event == stop.event:
+            searched.append(event)
+        return go(fork, event, keep)
+
+    monkeypatch.setattr(ForkedTool, "go", counted_go)
+    exiting.past.why_not("AddIAddConstant")
+    exiting.past.explain()
+    assert searched == [stop.event]
+    again = exiting.run()
+    exiting.past.why_not("AddIAddConstant")
+    assert searched == [stop.event, again.event]
+
+
+def test_a_replay_that_ends_before_an_exit_inside_a_pass_gives_no_answer(
+    exiting: actiondbg.Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exiting.run()
+
+    def ended(fork: ForkedTool, event: int, keep: int = 0) -> Stop:
+        raise errors.ToolGone(f"The fork ended before {event}, kept {keep}, {fork.role}.")
+
+    monkeypatch.setattr(ForkedTool, "go", ended)
+    with pytest.raises(errors.NoAnswer, match="The fork ended before"):
+        exiting.past.why_not("AddIAddConstant")

@@ -51,7 +51,8 @@ def explanation_page(found: Explanation) -> str:
 def _failure(found: Explanation) -> Html:
     conversion, cause = found.failed, found.cause
     if conversion is None or cause is None:
-        return _groups(found) if found.casts is None else _left(found.casts)
+        casts = [] if found.casts is None else [_left(found.casts)]
+        return joined(_groups(found), *casts)
     parts = [element("p", f"in {conversion_words(conversion)}")]
     if conversion.legalizations:
         parts.append(_tree(conversion.legalizations[-1:], conversion, cause))

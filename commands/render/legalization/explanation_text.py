@@ -520,15 +520,16 @@ def explanation_json(shown: ExplanationShown) -> object:
         "needed_by": None if found.needed_by is None else _left_json(found.needed_by),
         "other": msgspec.to_builtins(found.other),
         "conversions": msgspec.to_builtins(found.conversions),
+        "casts": None if found.casts is None else _casts_json(found.casts),
     }
-    if found.casts is not None:
-        result["casts"] = {
-            **_all_left_json(found.casts),
-            "conversions": msgspec.to_builtins(found.casts.conversions),
-        }
     if found.target is not None:
         result |= _all_left_json(found)
     return result
+
+
+def _casts_json(casts: Explanation) -> dict[str, object]:
+    conversions = msgspec.to_builtins(casts.conversions)
+    return {**_all_left_json(casts), "conversions": conversions}
 
 
 def _all_left_json(found: Explanation) -> dict[str, object]:

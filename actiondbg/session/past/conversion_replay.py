@@ -49,31 +49,53 @@ class ConversionReplay:
         self, target: str | None, *, id: int | None = None, glob: str | None = None
     ) -> Explanation:
         """Return the conversions that failed, and those that left an operation."""
-        message = protocol.OpenLegalizations(
-            path="", ids=[] if id is None else [id], glob=glob or "", most=_MOST
-        )
-        found = Explanation(target=target, conversions=self._reasoned(message))
+        message = _wanted([] if id is None else [id], glob or "")
         if target is None:
-            found.take_other(self._other_failure())
-            if found.failed is None and found.other is None:
-                found.other = self._crash()
-            if found.failed is None and found.other is None:
-                found.status = (self._replay.is_over and self._replay.exit_status) or 0
-            if found.other is not None and found.other.kind == "verifier":
-                found.conversions += self._left_by(found.other.culprit)
-            found.needed_by = self._needed_by(found)
-            if found.failed is None and found.other is None and not found.status:
-                found.casts = self._casts_left()
-        else:
-            found.beside = self._beside(found.beside_casts())
+            return self._explain_run(message)
+        found = Explanation(target=target, conversions=self._reasoned(message))
+        found.beside = self._beside(found.beside_casts())
         return found
 
-    def _casts_left(self) -> Explanation | None:
-        """Return why casts are left at the end of a run that succeeded; None without any."""
-        if not self._replay.is_over:
+    def _explain_run(self, message: protocol.OpenLegalizations) -> Explanation:
+        """Return why the run failed; if it succeeded, why casts are left."""
+        left = self._left_casts()
+        conversions = self._reasoned(message) if left is None else []
+        found = Explanation(target=None, conversions=conversions)
+        found.take_other(self._other_failure())
+        if found.failed is None and found.other is None:
+            found.other = self._crash()
+        if found.failed is None and found.other is None:
+            found.status = (self._replay.is_over and self._replay.exit_status) or 0
+        if found.other is not None and found.other.kind == "verifier":
+            found.conversions += self._left_by(found.other.culprit)
+        found.needed_by = self._needed_by(found)
+        if left and found.failed is None and found.other is None:
+            found.casts = self._with_reasons(left)
+        return found
+
+    def _left_casts(self) -> list[Conversion] | None:
+        """Return the conversions that left casts, if the run has ended and none failed; else None.
+
+        This takes the place of the replay that looks for those that failed: where no cast is left
+        it costs nothing.
+        """
+        if not self._replay.is_over or self._replay.exit_status:
             return None  # a later pass may remove them
-        casts = self.explain(f"op:{CAST}", glob=CAST)
-        return casts if casts.casts_left() else None
+        with contextlib.suppress(NoAnswer, ToolGone):  # names of values may change the run
+            left = self._replayed(_wanted([], CAST))
+            if all(each.failed is False for each in left):
+                return left
+        return None
+
+    def _with_reasons(self, left: list[Conversion]) -> Explanation | None:
+        """Return why casts are left at the end of a run that succeeded; None without any."""
+        found = Explanation(target=f"op:{CAST}", conversions=left)
+        if not found.casts_left():
+            return None
+        self._add_reasons(_wanted([], CAST), left)
+        with contextlib.suppress(NoAnswer, ToolGone):
+            found.beside = self._beside(found.beside_casts())
+        return found
 
     def _beside(self, operations: list[Neighbour]) -> list[BesideCasts]:
         """Return why conversions left operations: the first one of each name."""
@@ -105,7 +127,7 @@ class ConversionReplay:
     ) -> list[Explanation]:
         """Return why conversions, perhaps those before an action, left operations."""
         ids = [each.id for each in operations if each.id is not None]
-        message = protocol.OpenLegalizations(path="", ids=ids, glob="", most=_MOST)
+        message = _wanted(ids, "")
         conversions = [
             each
             for each in (self._reasoned(message) if ids else [])
@@ -121,12 +143,17 @@ class ConversionReplay:
 
     def _reasoned(self, message: protocol.OpenLegalizations) -> list[Conversion]:
         conversions = self._replayed(message)
+        self._add_reasons(message, conversions)
+        return conversions
+
+    def _add_reasons(
+        self, message: protocol.OpenLegalizations, conversions: list[Conversion]
+    ) -> None:
         if failed_types(conversions) or refused(conversions):
             # Debug output and probes may change the run, or end it: no reason is known then.
             with contextlib.suppress(NoAnswer, ToolGone):
                 reasons = msgspec.structs.replace(message, reasons=True)
                 add_reasons(conversions, self._replayed(reasons))
-        return conversions
 
     def _left_by(self, culprit: protocol.Culprit | None) -> list[Conversion]:
         """Return the conversions of a pass, the last that ended, that left operations: IR that the
@@ -134,8 +161,7 @@ class ConversionReplay:
         """
         if culprit is None:
             return []
-        message = protocol.OpenLegalizations(path="", ids=[], glob="*", most=_MOST)
-        return [each for each in self._reasoned(message) if each.ordinal > culprit.ordinal]
+        return [each for each in self._reasoned(_wanted([], "*")) if each.ordinal > culprit.ordinal]
 
     def _other_failure(self) -> OtherFailure | None:
         """Return the first failure of the verifier or of a pass up to now."""
@@ -187,6 +213,10 @@ class ConversionReplay:
 
     def _access(self, file: Path, fork: ForkedTool) -> NamedAccess:
         return NamedAccess(fork, self._names, lambda: file.with_suffix(".names"))
+
+
+def _wanted(ids: list[int], glob: str) -> protocol.OpenLegalizations:
+    return protocol.OpenLegalizations(path="", ids=ids, glob=glob, most=_MOST)
 
 
 def _read_events(file: Path) -> Iterator[LegalizationEvent]:

@@ -165,7 +165,8 @@ class Past:
 
         Args:
             target: "cursor", an id such as "@12", an SSA name at the stop such as "%3", or
-                "op:GLOB" for all operations of a name; None for the conversion that failed.
+                "op:GLOB" for all operations of a name; None for the conversion that failed, or the
+                casts that are left.
 
         Raises:
             UsageError: the target is none of these.

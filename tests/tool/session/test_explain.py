@@ -11,7 +11,9 @@ import pytest
 
 import actiondbg
 from actiondbg.analysis.legalization.explanation import Explanation
-from actiondbg.errors import NoSuchUnit, UsageError
+from actiondbg.errors import NoAnswer, NoSuchUnit, UsageError
+from actiondbg.process.forked_tool import ForkedTool
+from actiondbg.session.past.replay import Replay
 from tests.elements import some
 from tests.fakes import command_line
 from tests.fakes import stock_tool as stock
@@ -125,6 +127,52 @@ def test_operations_that_a_conversion_left(launch: Launch) -> None:
     assert [group.first.id for group in again] == [groups[0].first.id]
     assert session.past.explain("op:arith.*").groups() == []
     assert session.past.explain().failed is None
+
+
+@pytest.mark.parametrize("option", ["--canonicalize", "--convert-arith-to-llvm"])
+def test_a_run_without_casts_takes_no_replay_for_them(
+    option: str, launch: Launch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = launch(option, source=stock.write("a.mlir", "func.func @f() {\n  return\n}\n"))
+    assert session.run().status == 0
+    forks: list[ForkedTool] = []
+    fork = Replay.fork
+
+    def counted(replay: Replay) -> ForkedTool:
+        forks.append(fork(replay))
+        return forks[-1]
+
+    monkeypatch.setattr(Replay, "fork", counted)
+    found = session.past.explain()
+    assert (found.failed, found.other, found.status, found.casts) == (None, None, 0, None)
+    assert len(forks) == 2  # of conversions, and of other failures
+
+
+def test_a_run_is_explained_though_nothing_is_known_of_its_casts(
+    launch: Launch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = launch("--finalize-memref-to-llvm", source=stock.write("a.mlir", LEFT))
+    assert session.run().status == 0
+    known = session.past.explain().casts
+    assert known is not None and known.casts_left() and known.beside
+    fork = Replay.fork
+
+    for failing in (3, 1):  # those beside the casts, then the casts
+        forks: list[int] = []
+
+        def failed_once(
+            replay: Replay, failing: int = failing, forks: list[int] = forks
+        ) -> ForkedTool:
+            forks.append(len(forks) + 1)
+            if forks[-1] == failing:
+                raise NoAnswer("The run cannot be replayed.")
+            return fork(replay)
+
+        monkeypatch.setattr(Replay, "fork", failed_once)
+        found = session.past.explain()
+        assert (found.failed, found.other, found.status) == (None, None, 0)
+        assert (found.casts is not None) == (failing == 3)
+        assert found.casts is None or not found.casts.beside
 
 
 def test_bad_targets(launch: Launch) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
@@ -51,7 +50,8 @@ _MOST_ELEMENTS = 2**20  # of a constant
 # Positive and quiet, without a payload: of f16, bf16, f32 and f64.
 _USUAL_NANS = frozenset({"0x7E00", "0x7FC0", "0x7FC00000", "0x7FF8000000000000"})
 _LONG = 64  # characters
-_BITS = re.compile(r"\b0x[0-9A-F]{4,}")
+_SHORTEST_BITS = len("0x7E00")
+_PACKED = re.compile(r'<"0x([0-9A-F]+)">')
 _WIDE = frozenset({"f80", "f128"})  # which no Python number holds
 # They have a property which the bindings do not show as an attribute.
 _LINEARIZE = "affine.linearize_index"
@@ -303,27 +303,52 @@ def _float(attribute: Any) -> Attribute:
     return OpaqueAttribute(text) if wide else _told_apart((attribute.value,), text)[0]
 
 
-def _is_other_nan(value: int | float, text: str) -> bool:
-    """Whether a constant is a NaN that is printed with a sign or a payload.
-
-    The elements of a large constant are printed in one string, which may have one.
-    """
-    if not isinstance(value, float) or not math.isnan(value):
-        return False
-    return '"' in text or not _USUAL_NANS.issuperset(_BITS.findall(text))
-
-
 def _told_apart(values: Sequence[int | float], text: str) -> tuple[int | float, ...]:
-    """Return numbers of which the NaNs have their text, unless all of them are usual ones."""
-    if not any(_is_other_nan(each, text) for each in values):
+    """Return numbers of which the NaNs that are printed with a sign or a payload have their bits.
+
+    Args:
+        values: of the constant.
+        text: of the constant.
+    """
+    if not any(each != each for each in values):
         return tuple(values)
-    bits = text if len(text) <= _LONG else hashlib.sha256(text.encode()).hexdigest()
-    return tuple(OtherNaN(each, bits) if each != each else each for each in values)
+    words = _elements_in(text, len(values))
+    return tuple(
+        OtherNaN(each, word) if each != each and _is_unusual(word) else each
+        for each, word in zip(values, words, strict=True)
+    )
+
+
+def _elements_in(text: str, count: int) -> Sequence[str]:
+    """Return how elements are printed; the whole constant for each if that is not known.
+
+    Those of a large constant are printed in one string, byte by byte, the lowest first.
+    """
+    if packed := _PACKED.search(text):
+        size = len(packed[1]) // (2 * count) or 1
+        octets = bytes.fromhex(packed[1])
+        words = [
+            f"0x{octets[at : at + size][::-1].hex().upper()}" for at in range(0, len(octets), size)
+        ]
+    else:
+        words = _NUMBER.findall(_between_brackets(text) or text.partition(" :")[0])
+    if len(words) == count:
+        return words
+    return [text if len(text) <= _LONG else hashlib.sha256(text.encode()).hexdigest()] * count
+
+
+def _is_unusual(word: str) -> bool:
+    """Whether a NaN that is printed so has a sign or a payload; those of 8 bits have none."""
+    return len(word) >= _SHORTEST_BITS and word not in _USUAL_NANS
+
+
+def _between_brackets(text: str) -> str:
+    return text.partition("<")[2].rpartition(">")[0].rpartition("> :")[0]
 
 
 def _printed_elements(type: ShapedType, text: str) -> Attribute:
     """Read numbers that are written out; a constant with few elements is."""
-    inner = text.partition("<")[2].rpartition(">")[0].rpartition("> :")[0] or text
+    inner = _between_brackets(text) or text
     words = _NUMBER.findall(inner)
     if '"' in text or len(words) != prod(size or 0 for size in type.shape):
         return OpaqueAttribute(text)

@@ -51,6 +51,10 @@ _OTHERS = {
         "%0 = arith.constant dense<0x7FC00000> : vector<2xf32>",
         "%0 = arith.constant dense<0xFFC00000> : vector<2xf32>",
     ),
+    "one of many elements that is a NaN with a payload": (
+        f"%0 = arith.constant dense<[{'1.0, ' * 110}0x7FC00000]> : vector<111xf32>",
+        f"%0 = arith.constant dense<[{'1.0, ' * 110}0x7FC00001]> : vector<111xf32>",
+    ),
     "elements that are one long integer": (
         "%0 = arith.constant dense<1> : vector<2xi128>",
         "%0 = arith.constant dense<36893488147419103233> : vector<2xi128>",

@@ -1,6 +1,8 @@
-"""What neither runs nor proofs see: atomic accesses, pointers, flags, memory of llvm."""
+"""What neither runs nor proofs see: atomic accesses, pointers, flags, NaNs, memory of llvm."""
 
 from __future__ import annotations
+
+import struct
 
 import pytest
 
@@ -13,6 +15,7 @@ from actiondbg.validation.reservations import reservation
 _READER = ProgramReader()
 _THREADS = "but nothing shows what other threads see of atomic and volatile accesses"
 _MEMORY = "but nothing shows the memory of @g"
+_NANS = "but the program has other NaN constants after the action"
 
 
 def _function(*lines: str, rest: str = "") -> Module:
@@ -381,3 +384,70 @@ func.func @f(%x: i32) -> i32 {{
 def test_what_says_nothing_of_a_function_is_equivalent(before: str, after: str) -> None:
     (judgement,) = ModuleJudge().judge(Query(before, after))
     assert judgement.verdict == "equivalent", judgement.detail
+
+
+_OTHER_NAN = "%n = arith.constant 0xFFC00000 : f32"
+_IGNORED = "%r = arith.maxnumf %x, %n : f32"  # the number that is the other operand
+
+
+def _with_nans(*lines: str) -> str:
+    body = "\n".join(lines)
+    return f"func.func @f(%x: f32, %i: index) -> f32 {{\n{body}\nreturn %r : f32\n}}"
+
+
+def _large(**special: int) -> str:
+    """A constant that is printed as one string, and one element of it."""
+    elements = [special.get(f"at{at}", 0x3F800000) for at in range(120)]
+    packed = struct.pack("<120I", *elements).hex().upper()
+    return (
+        f'%c = arith.constant dense<"0x{packed}"> : tensor<120xf32>\n'
+        "%r = tensor.extract %c[%i] : tensor<120xf32>"
+    )
+
+
+_HARMLESS_NANS = {
+    "without users": (
+        (_OTHER_NAN, "%r = arith.negf %x : f32"),
+        ("%r = arith.negf %x : f32",),
+    ),
+    "for arithmetic": (
+        (_OTHER_NAN, _IGNORED, "%s = arith.addf %n, %x : f32"),
+        ("%z = arith.constant 1.0 : f32", _IGNORED.replace("%n", "%x")),
+    ),
+    "that are folded": (
+        (_OTHER_NAN, "%r = arith.addf %n, %x : f32"),
+        ("%r = arith.constant 0xFFC00000 : f32",),
+    ),
+    "among many elements": (
+        (_large(at1=0xFFC00000),),
+        (_large(at1=0xFFC00000, at5=0x40000000, at7=0x7FC00000),),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", _HARMLESS_NANS)
+def test_nans_whose_bits_are_not_seen_are_no_doubt(name: str) -> None:
+    before, after = (_READER.read(_with_nans(*each)) for each in _HARMLESS_NANS[name])
+    for one, other in ((before, after), (after, before)):
+        assert reservation(one, other, "f", is_proved=False, is_run=False) == ""
+
+
+def test_a_nan_constant_that_is_removed_leaves_a_proof() -> None:
+    before, after = (_with_nans(*each) for each in _HARMLESS_NANS["without users"])
+    (found,) = ModuleJudge(JudgementLimits(seconds=5)).judge(Query(before, after))
+    assert (found.verdict, found.evidence) == ("equivalent", "proof")
+
+
+_SEEN_NANS = {
+    "with another sign": "%r = arith.constant 0x7FC00000 : f32",
+    "with another payload": "%r = arith.constant 0xFFC00001 : f32",
+    "among many elements": _large(at1=0xFFC00000, at7=0xFFC00001),
+}
+
+
+@pytest.mark.parametrize("name", _SEEN_NANS)
+@pytest.mark.parametrize("is_proved", [False, True])
+def test_nans_with_other_bits_are_not_known(name: str, is_proved: bool) -> None:
+    before = _READER.read(_with_nans("%r = arith.constant 0xFFC00000 : f32"))
+    after = _READER.read(_with_nans(_SEEN_NANS[name]))
+    assert reservation(before, after, "f", is_proved=is_proved, is_run=False) == _NANS

@@ -211,11 +211,13 @@ class FunctionJudge:
             return None
         try:
             smaller = FunctionJudge(scaled(pair), self._limits)
-            if smaller.agreement() is None:
-                return None
+            agreement = smaller.agreement()
         except (NotScaled, OutOfBudget):
             return None
+        if agreement is None:
+            return None
         self._inputs = smaller._inputs
+        self._is_cut_short = smaller._is_cut_short and agreement != "proof"
         return self._tested(f"the same on {counted(self._inputs, 'input')} of smaller sizes")
 
     def _judgement(
@@ -268,7 +270,7 @@ class FunctionJudge:
                 return found
             is_late = self._taken > self._limits.seconds / 2
             if self._inputs >= self._limits.inputs or is_late or len(endless) == _MOST_ENDLESS:
-                self._is_cut_short = self._inputs < _FEWEST_INPUTS
+                self._is_cut_short = self._inputs < min(_FEWEST_INPUTS, self._limits.inputs)
                 break
             if not self._inputs and len(without_meaning) == _MOST_WITHOUT_MEANING:
                 break
@@ -646,7 +648,7 @@ class FunctionJudge:
     def _tested(self, tested: str, bounds: str = "") -> FunctionJudgement:
         """Judge a function that is the same on all inputs; whole numbers may hide a value."""
         if self._is_cut_short and any(map(_is_number, self._pair.source.inputs)):
-            detail = f"{tested}, and numbers decide what it does: a run takes too long for more"
+            detail = f"{tested}; there was no time for more, and numbers or sizes are arguments"
             return self._judgement("unknown", "execution", detail)
         is_open = not self._strictness.bits and not self._pair.is_bufferized
         if is_open and not self._by_cuts() and self._differing:

@@ -37,8 +37,14 @@ _AT_MOST = {
 }
 
 
-def _judgement(before: str, after: str) -> FunctionJudgement:
-    (found,) = ModuleJudge(JudgementLimits(seconds=5)).judge(Query(before, after))
+_FEW_SECONDS = JudgementLimits(seconds=5)
+_NO_TIME = "there was no time for more, and numbers or sizes are arguments"
+
+
+def _judgement(
+    before: str, after: str, *, limits: JudgementLimits = _FEW_SECONDS
+) -> FunctionJudgement:
+    (found,) = ModuleJudge(limits).judge(Query(before, after))
     return found
 
 
@@ -283,7 +289,42 @@ def test_one_input_shows_little_where_numbers_decide() -> None:
     """The loop ends in time if it runs once."""
     found = _judgement(_LONG_LOOPS.format(end="n"), _LONG_LOOPS.format(end="one"))
     assert found.verdict == "unknown"
-    assert "and numbers decide what it does: a run takes too long for more" in found.detail
+    assert found.detail == f"the same on 1 input; {_NO_TIME}"
+
+
+_NESTED = """
+func.func @f(%n: i32, %m: memref<8192xi32>) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %all = arith.constant 8192 : index
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  cf.br ^next(%zero : i32)
+^next(%i: i32):
+  {loops}
+    %x = memref.load %m[%c1] : memref<8192xi32>
+    %y = arith.addi %x, %one : i32
+    memref.store %y, %m[%c1] : memref<8192xi32>
+  {ends}
+  %j = arith.addi %i, %one : i32
+  %again = arith.cmpi {compared} : i32
+  cf.cond_br %again, ^next(%j : i32), ^end
+^end:
+  return
+}}
+"""
+
+
+def test_two_inputs_of_smaller_sizes_show_little_where_numbers_decide() -> None:
+    depth = 6
+    loops = "\n".join(f"scf.for %k{at} = %c0 to %all step %c1 {{" for at in range(depth))
+    texts = [
+        _NESTED.format(loops=loops, ends="}\n" * depth, compared=each)
+        for each in ("slt, %j, %n", "sgt, %n, %j")
+    ]
+    found = _judgement(*texts, limits=JudgementLimits(seconds=5, steps=1000))
+    assert found.verdict == "unknown"
+    assert found.detail == f"the same on 2 inputs of smaller sizes; {_NO_TIME}"
 
 
 _PRODUCT = """
@@ -339,6 +380,14 @@ _LONG = {
     "large sizes": [_REPEATED.format(number=100, times=each) for each in (1, 8)],
     "a run in small tiles": [_REPEATED.format(number=40, times=each) for each in (1, 40)],
 }
+
+
+@pytest.mark.parametrize("inputs", [1, 2])
+def test_as_few_inputs_as_were_asked_for_are_no_lack_of_time(inputs: int) -> None:
+    limits = JudgementLimits(seconds=5, inputs=inputs)
+    found = _judgement(*_LONG["a product in loops"], limits=limits)
+    assert (found.verdict, found.inputs) == ("equivalent", inputs)
+    assert _NO_TIME not in found.detail
 
 
 @pytest.mark.parametrize("name", _LONG)

@@ -162,7 +162,7 @@ func.func @g(%x: i32) -> i32 {
     runs = [str(tmp_path / name) for name in ("one.adbrec", "two.adbrec")]
     for run in runs:
         record([mlir_opt, str(file), "--cse"], run, stdout=os.devnull, lineage=True)
-    for stage in open_lineage(runs[0], then=runs[1:]).lineage.stages[::2]:
+    for stage in some(open_lineage(runs[0], then=runs[1:]).lineage.stages[::2]):
         assert stage.name.startswith("input of ")
         assert [one.name for one in stage.with_result("%q")] == ["scf.if", "arith.addi"]
 

@@ -198,7 +198,6 @@ def _rerun(
 
     rerun = Rerun(linter, jobs=jobs, follow=follow)
     is_interrupted = False
-    progress("commands", 0, 0)
     try:
         rerun.run(_with_commands(runs), lambda done, total: progress("commands", done, total))
     except KeyboardInterrupt:

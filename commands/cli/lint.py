@@ -102,7 +102,8 @@ def _lint(options: LintOptions, words: list[str], is_tool: bool) -> Linted:
     def progress(stage: Stage, done: int, total: int) -> None:
         line.change(progress_words(stage, done, total))
 
-    with line.shown("checking ..."):
+    runs_again = options.rerun and not is_tool
+    with line.shown("running the commands again ..." if runs_again else "checking ..."):
         if is_tool:
             return lint_tool(
                 words,

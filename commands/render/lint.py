@@ -21,8 +21,6 @@ def progress_words(stage: Stage, done: int, total: int) -> str:
         return "running the tool ..."
     if stage == "recordings":
         return f"{counted(done, 'run')} checked ..."
-    if not total:
-        return "running the commands again ..."
     return f"{done:,} of {counted(total, 'command')} run again ..."
 
 

@@ -25,7 +25,7 @@ class KindTraits(NamedTuple):
         names: the kind of the known names that the glob is of; None if none are known.
         tag: that its actions have; None if they have any.
         is_single: whether an action has one such name only.
-        word: that stands for the glob in the help.
+        word: the placeholder of the glob in the help.
     """
 
     about: str

@@ -22,7 +22,7 @@ _INNER = ("fused[", "]")
 _RESOURCE = re.compile(rf"\bdense_resource<({STRING}|{ID})>")
 # A section of a module's text with the data of its resources.
 _RESOURCES = re.compile(rf'(?m)^\{{-#(?>(?:[^"#]++|{STRING}|#(?!-\}}))*)')
-# Not from within a name, and with all digits: of those there may be megabytes.
+# It begins where a name begins, and takes all digits at once: there may be megabytes of them.
 _RESOURCE_DATA = re.compile(rf'(?<![\w$.-])({STRING}|{ID})\s*:\s*"0x[0-9A-Fa-f]*')
 _BETWEEN_MODULES = re.compile(r"(?m)^// -----.*$")  # each has its own resources
 

@@ -165,7 +165,8 @@ def lint_recordings(
         RecordingError: nothing is found, or a recording cannot be read.
         ActiondbgError: the commands run again, and a recording has none.
         UsageError: a rule needs ``rerun``, or the format of a suite is not known.
-        KeyboardInterrupt: without ``rerun``, which returns what was found up to then.
+        KeyboardInterrupt: Ctrl-C while recordings are read. While commands run again, Ctrl-C ends
+            them instead, and the result has the findings up to then.
     """
     from actiondbg.lint.linted_runs import recorded_runs
 

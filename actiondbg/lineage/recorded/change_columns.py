@@ -192,7 +192,7 @@ class RecordedLinks:
 
     @property
     def highest(self) -> int:
-        """The highest number of an operation; that of a copy that no action inserted has no row."""
+        """The highest number of an operation, also of copies that no action inserted."""
         return max(int(column.max(initial=0)) for column in self._columns[1:])
 
     @property

@@ -29,15 +29,14 @@ from actiondbg.lineage.recorded.change_columns import (
     RecordedChanges,
     RecordedLinks,
 )
-from actiondbg.lineage.recorded.definers import Definers
 from actiondbg.lineage.recorded.edges import Described, EdgeBuilder
-from actiondbg.lineage.recorded.first_functions import FirstFunctions
 from actiondbg.lineage.recorded.kept_texts import (
     KeptTexts,
     LocationEdges,
     actions_by_number,
     constant_values,
 )
+from actiondbg.lineage.recorded.namesakes import Definers, FirstFunctions
 from actiondbg.lineage.stage import Stage, is_call, is_constant, symbol_around
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.recorded_text import RecordedText
@@ -464,7 +463,7 @@ class RecordedLineage(GraphLineage):
         return found | dict(functions.of_input())
 
     def _acted_on(self, ordinal: int) -> Iterator[int]:
-        """Iterate over the operations of an action and of those around it, the innermost first."""
+        """Iterate over the operation of an action, then those of the actions around it."""
         return (int(self._actions.operations[one]) for one in self._actions.around(ordinal))
 
     @cached_property

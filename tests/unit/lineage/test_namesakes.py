@@ -1,4 +1,4 @@
-"""In which of several functions of one name an operation was first."""
+"""Functions and symbols of one name, told apart."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pytest
 
-from actiondbg.lineage.recorded.first_functions import FirstFunctions
+from actiondbg.lineage.recorded.namesakes import Definers, FirstFunctions
 from actiondbg.lineage.stage import Operation, Stage, scanned_stage
 
 MODULE = """\
@@ -17,6 +17,29 @@ module {{
   }}
 }}
 """
+
+KERNEL = """\
+gpu.module @kernels{0} {{
+  gpu.func @kernel() kernel {{
+    t.op{0}
+    gpu.return
+  }}
+}}
+"""
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The operations whose scopes were asked for."""
+    asked: list[int] = []
+    around = Stage.around
+
+    def counted(self: Stage, index: int) -> Iterator[int]:
+        asked.append(index)
+        return around(self, index)
+
+    monkeypatch.setattr(Stage, "around", counted)
+    return asked
 
 
 def _stage(count: int) -> Stage:
@@ -58,19 +81,48 @@ def test_the_function_is_unknown_if_an_action_is_on_several(ordinal: int) -> Non
 
 
 def test_the_time_for_what_is_made_does_not_grow_with_the_functions(
-    monkeypatch: pytest.MonkeyPatch,
+    asked: list[int],
 ) -> None:
     stage = _stage(100)
     [last] = stage.named("t.op99")
     functions = _functions(stage, {1: [one.node for one in last.around]})
-    asked: list[int] = []
-    around = Stage.around
-
-    def counted(self: Stage, index: int) -> Iterator[int]:
-        asked.append(index)
-        return around(self, index)
-
-    monkeypatch.setattr(Stage, "around", counted)
+    asked.clear()
     for number in range(900, 910):
         assert functions.of_made(number, "main", 1).startswith("main @")
     assert len(asked) <= 20
+
+
+# --- symbols ---
+
+
+def _kernels(count: int) -> Stage:
+    kernels = "".join(KERNEL.format(number) for number in range(count))
+    text = f"module {{\nfunc.func @main() {{\n  t.use\n  return\n}}\n{kernels}}}\n"
+    return scanned_stage(text, "output").stage
+
+
+def _found(stage: Stage, user: str, path: str) -> list[int]:
+    return list(Definers(stage).of(stage.named(user)[0].index, path))
+
+
+def test_a_path_leads_to_the_operation_that_a_user_sees() -> None:
+    stage = _kernels(3)
+    modules, kernels = (stage.named(name) for name in ("gpu.module", "gpu.func"))
+    for at, (module, kernel) in enumerate(zip(modules, kernels, strict=True)):
+        assert _found(stage, "t.use", f"kernels{at}::kernel") == [module.index, kernel.index]
+        assert _found(stage, f"t.op{at}", "kernel") == [kernel.index]
+    # From outside of the scope of all, the last one.
+    assert _found(stage, "t.use", "kernel") == [kernels[-1].index]
+    assert _found(stage, "t.use", "nothing") == []
+
+
+def test_the_time_of_uses_does_not_grow_with_the_symbols_of_a_name(
+    asked: list[int],
+) -> None:
+    stage = _kernels(100)
+    definers = Definers(stage)
+    [user] = stage.named("t.use")
+    asked.clear()
+    for _ in range(10):
+        assert len([*definers.of(user.index, "kernel")]) == 1
+    assert len(asked) <= 10

@@ -1,4 +1,4 @@
-"""In which function each operation of a run was first, where modules have functions of one name."""
+"""Functions and symbols of one name in several modules of a run, told apart."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from actiondbg.lineage.stage import Operation, Stage, symbol_around
 
 
 class FirstFunctions:
-    """Tells the functions of the input apart.
+    """Tells in which function of the input each operation of a run was first.
 
     Args:
         first: the input.
-        acted_on: returns the operations of an action and of those around it, the innermost first.
+        acted_on: returns the operation of an action, then the operations of the actions around it,
+            the innermost first.
     """
 
     def __init__(self, first: Stage, acted_on: Callable[[int], Iterable[int]]) -> None:
@@ -38,9 +39,9 @@ class FirstFunctions:
             yield one.node, symbol
 
     def of_made(self, number: int, symbol: str, ordinal: int) -> str:
-        """Return the function of an operation that an action made; empty for one of several.
+        """Return the function of an operation that an action made; empty if several are possible.
 
-        The operations that were made before it have to be asked for before it.
+        Operations have to be asked for in the order in which they were made.
 
         Args:
             number: of the operation.
@@ -68,3 +69,31 @@ class FirstFunctions:
 
 def _distinct(symbol: str, node: int) -> str:
     return f"{symbol} @{node}"
+
+
+class Definers:
+    """Finds the operations that define the symbols of a stage: several scopes may have one name."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+        self._inside: dict[tuple[int, str], int] = {}
+        self._deeper: dict[tuple[int, str], int] = {}  # the last one anywhere in a scope
+        for index, name in stage.symbols.items():
+            self._inside[stage.parents[index], name] = index
+            for scope in (index, *stage.around(index)):
+                self._deeper[scope, name] = index
+
+    def of(self, user: int, path: str) -> Iterator[int]:
+        """Iterate over what the parts of a path mean for the operation that has it."""
+        scopes = [user, *self._stage.around(user)]
+        for part in path.split("::"):
+            # Else deeper in a scope, as in the module of an executable.
+            found = (
+                known[scope, part]
+                for known in (self._inside, self._deeper)
+                for scope in scopes
+                if (scope, part) in known
+            )
+            if (definer := next(found, None)) is not None:
+                yield definer
+                scopes = [definer, *scopes]

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _LATE_SECONDS = 1.0  # before advice is printed after Ctrl-C
 _ADVICE = (
-    "The tool is still inside an action: press Ctrl-C again to stop inside it.",
+    "The tool has not reached its next action: press Ctrl-C again to stop it where it is.",
     "The tool does not respond: press Ctrl-C again to kill it.",
 )
 

@@ -438,7 +438,7 @@ def test_late_stop_brings_advice(monkeypatch: pytest.MonkeyPatch) -> None:
     wait = driver.session.wait
     monkeypatch.setattr(driver.session, "wait", lambda: time.sleep(0.5) or wait())
     printed = driver.do("run")
-    assert "press Ctrl-C again to stop inside it" in printed
+    assert "press Ctrl-C again to stop it where it is" in printed
     assert "to kill it" not in printed
 
 

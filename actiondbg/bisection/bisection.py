@@ -111,7 +111,8 @@ class Bisection(Closeable):
             ToolGone: the tool does not repeat its run.
         """
         result = self._find_in_layout(verdicts)
-        if not _is_not_bad(result) or self.frozen_tool.stop.when == "exit":
+        has_ended = self._whole is None or self._whole_stop is not None
+        if not _is_not_bad(result) or not has_ended or self.frozen_tool.stop.when == "exit":
             return result
         if result.verdict == "untestable" and not self._depends_on_addresses():
             return result

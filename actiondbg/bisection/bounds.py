@@ -91,10 +91,11 @@ def evaluate_whole_run(
         if ahead is not None:
             evaluator.start_speculative(ahead)
     judgement = evaluator.judge_run(trial, evidence)
+    stop = evidence.stop
+    if stop is None:
+        raise messages.too_slow(evaluator.seconds)
     if judgement.verdict != "bad":
-        stop = evidence.stop
-        has_crashed = stop is not None and stop.reason == "crashed"
-        raise messages.not_bad(judgement, is_event, has_crashed)
+        raise messages.not_bad(judgement, is_event, stop.reason == "crashed")
     evaluator.verdicts.check("actions", _digest(record))
     return record, evidence
 

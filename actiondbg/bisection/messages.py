@@ -56,6 +56,15 @@ def not_bad(
     )
 
 
+def too_slow(seconds: float) -> NothingFound:
+    """The whole run did not end in the time limit of a trial."""
+    return NothingFound(
+        "untestable",
+        f"The whole run did not end in {seconds:g} s: give a higher --timeout, or run the tool in "
+        "the debugger and press Ctrl-C to see in which action it is.",
+    )
+
+
 def ended_early(judgement: Judgement) -> NothingFound:
     """The output of a tool that ended before its first action is bad."""
     return NothingFound(

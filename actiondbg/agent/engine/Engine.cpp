@@ -446,11 +446,25 @@ void EndReport::watch() {
           nullptr);
 }
 
+void EndReport::finishPlanFirst() {
+  on_exit(
+      [](int, void *) {
+        EndReport &end = Engine::first().end;
+        Turn turn(end.engine, Turn::For::End);
+        end.finishPlan();
+      },
+      nullptr);
+}
+
+void EndReport::finishPlan() {
+  if (engine.skips.plan)
+    engine.skips.plan->finish(engine.innermost, engine.position.ordinal);
+}
+
 void EndReport::finishFiles() {
   engine.stops.hitLog.flush();
   engine.legalizations.file.flush();
-  if (engine.skips.plan)
-    engine.skips.plan->finish(engine.innermost, engine.position.ordinal);
+  finishPlan();
   finishAlternative(engine);
 }
 

@@ -271,6 +271,7 @@ void Plan::finish(const Frame *innermost, uint64_t newest) {
   }
   record->flush();
   record->clear_error();
+  record.reset();
 }
 
 //===----------------------------------------------------------------------===//

@@ -106,6 +106,8 @@ static Answer setPlan(Engine &engine, const std::string &record,
     return notWritten(record, error);
   engine.skips.plan = std::move(plan);
   engine.skips.plan->begin(engine.innermost, engine.stops.isBeforeInnermost());
+  if (!record.empty())
+    engine.end.finishPlanFirst();
   return Object();
 }
 ADBG_REQUEST("plan/set", setPlan, fields.textOr("record", ""),

@@ -75,7 +75,16 @@ def test_no_trial_begins_after_the_time(argv: list[str]) -> None:
 def test_a_whole_run_that_takes_too_long_is_untestable(argv: list[str]) -> None:
     result = actiondbg.bisect(argv, is_good, timeout=1e-6)
     assert result.verdict == "untestable"
-    assert "The whole run is untestable (the tool did not end in time)" in result.message
+    assert "The whole run did not end in 1e-06 s: give a higher --timeout" in result.message
+    assert result.trials == 1
+
+
+def test_an_event_is_not_looked_for_in_other_layouts_of_a_run_without_an_end(
+    argv: list[str],
+) -> None:
+    result = actiondbg.bisect(argv, Crash(), timeout=1e-6)
+    assert (result.verdict, result.trials) == ("untestable", 1)
+    assert "did not end in 1e-06 s" in result.message
 
 
 def test_a_limit_is_positive(argv: list[str]) -> None:
@@ -128,3 +137,15 @@ def test_a_whole_run_that_does_not_end_is_noted_and_can_be_interrupted(
     ]
     result = actiondbg.bisect(argv, Crash(), progress=on_progress, timeout=0.5)
     assert not result.found and len(notes) == 1, "it has a limit"
+
+
+def test_a_plug_in_that_exits_in_its_pass_is_no_crash(
+    mlir_opt: str, pattern_plugin: Path, folds: str
+) -> None:
+    """The exit handlers of the tool unload the plug-in before the agent reports the end."""
+    Path(folds).write_text("func.func @f() { return }")
+    pipeline = "builtin.module(canonicalize,exits,cse)"
+    argv = [mlir_opt, folds, f"--load-pass-plugin={pattern_plugin}"]
+    result = actiondbg.bisect([*argv, f"--pass-pipeline={pipeline}"], is_good, jobs=1)
+    assert result.verdict == "untestable"
+    assert "The tool ended with status 3 after " in result.message

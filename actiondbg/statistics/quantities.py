@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from actiondbg.statistics.events import is_clock
 from actiondbg.support.counts import counted
+from actiondbg.support.units import time_text
 
 DURATION = "duration"
 
@@ -82,14 +83,11 @@ def relations_of(quantities: Sequence[Quantity]) -> list[QuantityRelation]:
     return [relation_of(first, second) for first, second in combinations(quantities, 2)]
 
 
-_UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "us"))
-
-
 def value_text(name: str, value: float | None) -> str:
     """Format a duration or an event count; ``-`` for None."""
     if value is None:
         return "-"
-    return _time_text(value) if is_time(name) else _count_text(value)
+    return time_text(value) if is_time(name) else _count_text(value)
 
 
 def is_time(name: str) -> bool:
@@ -112,20 +110,6 @@ def constant_words(quantity: Quantity) -> str:
 def correlation_text(correlation: float | None) -> str:
     """Format a correlation."""
     return "undefined" if correlation is None else f"{correlation:.2f}"
-
-
-def _time_text(nanoseconds: float) -> str:
-    for size, unit in _UNITS:
-        # A value that would round to 1000 takes the larger unit.
-        if abs(nanoseconds) >= size * 0.9995:
-            return f"{_three_digits(nanoseconds / size)} {unit}"
-    whole = nanoseconds == int(nanoseconds)
-    return f"{nanoseconds:.0f} ns" if whole else f"{_three_digits(nanoseconds)} ns"
-
-
-def _three_digits(value: float) -> str:
-    decimals = 2 if abs(value) < 9.995 else 1 if abs(value) < 99.95 else 0
-    return f"{value:,.{decimals}f}"
 
 
 def _count_text(value: float) -> str:

@@ -18,6 +18,7 @@ from actiondbg.support.atomic_write import open_whole
 from actiondbg.support.counts import counted
 from actiondbg.support.output_file import writing
 from actiondbg.support.recording_file import is_recording, refuse_recording
+from actiondbg.support.units import size_text
 
 if TYPE_CHECKING:
     from actiondbg.recording.imported.importer import Import
@@ -112,8 +113,7 @@ def _import(options: ImportOptions, output: Path) -> Import:
 
 
 def _report(found: Import, output: Path, replaces: bool, rest: Path | None) -> str:
-    size = output.stat().st_size / 1000
-    shown = f"{size:,.1f} kB" if size < 1000 else f"{size / 1000:,.1f} MB"
+    shown = size_text(output.stat().st_size)
     replaced = ", replacing the previous recording" if replaces else ""
     passes = counted(found.passes, "pass")
     others = ""

@@ -19,6 +19,7 @@ from actiondbg.recording.overwrite_protection import check_overwritten
 from actiondbg.support.atomic_write import open_whole
 from actiondbg.support.counts import counted
 from actiondbg.support.output_file import writing
+from actiondbg.support.units import size_text
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -200,5 +201,5 @@ def export_(parser: LineParser[ExportOptions], argv: list[str]) -> int:
         with writing(options.parquet):
             folder, size = export(recording, options.parquet)
         count = counted(recording.count, "action")
-        print(f"{folder}: {count}, {size / 1e6:.1f} MB")
+        print(f"{folder}: {count}, {size_text(size)}")
     return 0

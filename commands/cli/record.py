@@ -28,6 +28,7 @@ from actiondbg.support.atomic_write import create_free
 from actiondbg.support.counts import counted
 from actiondbg.support.output_file import writing
 from actiondbg.support.recording_file import is_recording
+from actiondbg.support.units import size_text
 
 if TYPE_CHECKING:
     from actiondbg.commands.render.terminal.progress import ProgressLine
@@ -175,8 +176,5 @@ def _report(
 
 
 def _amount(tally: Tally) -> str:
-    size, unit = tally.size / 1000, "kB"
-    if size >= 1000:
-        size, unit = size / 1000, "MB"
     each = f", {tally.size / tally.actions:.1f} bytes each" if tally.actions else ""
-    return f"{counted(tally.actions, 'action')} ({size:.1f} {unit}{each})"
+    return f"{counted(tally.actions, 'action')} ({size_text(tally.size)}{each})"

@@ -17,6 +17,7 @@ from actiondbg.recording.format.structs import IRDetail
 from actiondbg.recording.overwrite_protection import check_output
 from actiondbg.support.counts import counted
 from actiondbg.support.output_file import write_file
+from actiondbg.support.units import size_text
 
 if TYPE_CHECKING:
     pass
@@ -121,7 +122,7 @@ def _report(source: RecordedSource, options: ReportOptions) -> int:
     content = page.html.encode(errors="replace")
     write_file(options.output, content)
     if not options.quiet:
-        size = f"{len(content) / 1e6:.1f} MB"
+        size = size_text(len(content))
         count = f"{page.actions:,} of " if options.filter else ""
         every = source.recording.count
         print_notice(f"{count}{counted(every, 'action')} in {options.output} ({size}).")

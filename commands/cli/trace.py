@@ -28,11 +28,11 @@ from actiondbg.recording.trace.options import (
 from actiondbg.support.counts import counted
 from actiondbg.support.output_file import writing
 from actiondbg.support.scratch_directory import scratch_directory
+from actiondbg.support.units import NANOSECONDS
 
 if TYPE_CHECKING:
     from actiondbg.recording.trace.writer import Progress, Written
 
-_UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
 _OPEN_WITH: dict[Format, str] = {
     "chrome": "open it in https://ui.perfetto.dev or chrome://tracing",
     "perfetto": "open it in https://ui.perfetto.dev",
@@ -58,7 +58,7 @@ def _nanoseconds(text: str) -> int:
     if text == "0":
         return 0
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(ns|us|ms|s)", text)
-    nanoseconds = math.inf if match is None else float(match[1]) * _UNITS[match[2]]
+    nanoseconds = math.inf if match is None else float(match[1]) * NANOSECONDS[match[2]]
     if nanoseconds == math.inf:
         raise argparse.ArgumentTypeError(f"{text!r} is not a time such as 10us (ns, us, ms, s)")
     return round(nanoseconds)

@@ -11,12 +11,12 @@ from actiondbg.lineage.cost import Cost
 from actiondbg.lineage.stage import Operation, StageLines, source_lines, stage_title
 from actiondbg.support.counts import counted, shortened
 from actiondbg.support.html_page import Cell, Html, code, element, html_page, joined, table
+from actiondbg.support.units import NANOSECONDS, time_text
 
 _SHOWN = 0.0005  # the least part of the whole that is not 0.0 %
 _PLACES = 5  # places of time without an operation that are named
 _KINDS = 5  # kinds of operations above the table
 _WIDTH = 160  # characters of a line that are shown
-_SCALES = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 _STYLE = """\
 table.listing { width: 100%; border: 1px solid var(--line); } table.listing td { border: 0; }
 table.listing td { padding: 0 .6rem; font-family: ui-monospace, monospace; font-size: 13px; }
@@ -122,14 +122,8 @@ def _part(cost: Cost, time: float) -> str:
 
 def _time(cost: Cost, time: float) -> str:
     unit = cost.profile.unit
-    scale = _SCALES.get(unit)
-    if scale is None:
-        return f"{time:,.0f} {unit}"
-    seconds = time * scale
-    for name, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
-        if float(f"{seconds / size:.3g}") >= 1:
-            return f"{seconds / size:.3g} {name}"
-    return f"{seconds / 1e-9:.3g} ns"
+    size = NANOSECONDS.get(unit)
+    return f"{time:,.0f} {unit}" if size is None else time_text(time * size)
 
 
 def cost_object(cost: Cost) -> dict[str, object]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from actiondbg.commands.render.units import path_from_here
 from actiondbg.lint.reports import command_of
 from actiondbg.support.counts import counted
+from actiondbg.support.units import time_text
 
 if TYPE_CHECKING:
     from actiondbg.lint.api import Stage
@@ -44,7 +45,7 @@ def _lines(finding: Finding) -> Iterator[str]:
     times = "once" if finding.times == 1 else f"{finding.times:,} times"
     runs = f", in {finding.runs:,} runs" if finding.runs > 1 else ""
     detail = f"{finding.detail}; " if finding.detail else ""
-    yield f"  {finding.subject}: {detail}{times}{runs}, {finding.seconds * 1e3:.3g} ms"
+    yield f"  {finding.subject}: {detail}{times}{runs}, {time_text(finding.seconds * 1e9)}"
     place = finding.place
     where: list[str] = []
     if place.file is not None:

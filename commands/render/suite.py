@@ -24,6 +24,7 @@ from actiondbg.suite.runs import Overview, SuiteRun
 from actiondbg.support.counts import counted, joined
 from actiondbg.support.html_page import Html, code, html_page
 from actiondbg.support.interrupts import signal_name
+from actiondbg.support.units import size_text
 
 _SHOWN = 3  # programs or commands in a sentence
 _WIDTH = 60  # characters of a command in a sentence, of a reason, or of options
@@ -33,7 +34,7 @@ def overview_lines(found: Overview, folder: Path, seconds: float | None = None) 
     """Yield sentences about a suite; ``seconds``: the wall time of its driver."""
     tools = joined([f"{count:,} of {tool}" for tool, count in found.tools.items()] or [""])
     tests = f" in {counted(found.tests, 'test')}" if found.tests else ""
-    size = f"{counted(found.actions, 'action')}, {found.size / 1e6:.1f} MB"
+    size = f"{counted(found.actions, 'action')}, {size_text(found.size)}"
     took = "" if seconds is None else f", recorded in {seconds:.1f} s"
     if found.is_full:
         yield (

@@ -31,7 +31,7 @@ _REPLACED = [
     (r"\b\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d(?::?\d\d)?)?", "DATE"),
     (r"\d+(?:\.\d+)? (?:B|kB|MB|bytes), \d+(?:\.\d+)? bytes each", "SIZE, SIZE each"),
     (r"\(\d+\.\d [kM]B\)", "(SIZE)"),
-    (r"(?<=, )\d+\.\d MB\b", "SIZE"),
+    (r"(?<=, )[\d,]+\.\d [kM]B\b", "SIZE"),
     # How often the plain tool runs beside the search of a bisection.
     (r'("plain_(?:bad|runs)": )[2-8]\b', r"\1N"),
     # How many operations the tool has before its first action; it depends on addresses.

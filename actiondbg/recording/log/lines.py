@@ -18,6 +18,7 @@ import numpy as np
 from actiondbg.recording.format.arrow import Array, Bools, Ints, call, int_array, pa
 from actiondbg.recording.format.layout import FOLDS, OUTCOMES, UNFINISHED
 from actiondbg.recording.format.structs import Space
+from actiondbg.support.units import NANOSECONDS
 
 # The text before each word that describes an operation.
 BEFORE: dict[int, str] = {Space.OPERATION: " ", Space.FUNCTION: " in @", Space.FILE: " at "}
@@ -115,7 +116,7 @@ _POWERS = 10 ** np.arange(_DIGITS, dtype=np.int64)
 # Durations are printed with three digits, and each text has a code: nanoseconds below 1000 are
 # their own code; 900 codes for each power of ten follow.
 _DECADES = 11
-_UNITS = ("ns", "us", "ms", "s")
+_UNITS = tuple(NANOSECONDS)
 _MOST_DECADES = 3 * len(_UNITS) - 3  # beyond these only digits are added
 _DIVISORS = _POWERS[: _DECADES + 1]
 _LIMITS = np.r_[1000, 9995 * _POWERS[: _DECADES - 1]]  # the first durations with the next power

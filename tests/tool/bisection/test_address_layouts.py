@@ -155,7 +155,8 @@ def test_a_reproducer_is_repeated_where_fixed_addresses_do_not_show_the_bug(
 def test_it_is_untestable_with_fixed_addresses(
     mlir_opt: str, branches: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(plain_runs, "_MORE_RUNS", LAYOUTS)
+    # The plain tool has another output in one run of ten.
+    monkeypatch.setattr(plain_runs, "_MORE_RUNS", 3 * LAYOUTS)
     right = wrong_constant(mlir_opt, branches)
     test = (
         f"last=$(grep -o 'vector.print %[^ ]*' {{}} | tail -n 1); "

@@ -49,7 +49,7 @@ def test_a_tool_is_run_and_reported(mlir_opt: str, folds: str) -> None:
     bare = stock.run([mlir_opt, folds, "--canonicalize", "--cse"], check=True).stdout
     done = report("--ir", "function", "--", mlir_opt, folds, "--canonicalize", "--cse")
     assert done.stdout == bare
-    assert re.search(r"actiondbg: \d+ actions in report.html \(0\.\d MB\)\.\n$", done.stderr)
+    assert re.search(r"actiondbg: \d+ actions in report.html \([\d.]+ kB\)\.\n$", done.stderr)
     made = page()
     rows = {row["group"]: row for row in made.rows("groups")}
     assert rows["AddIAddConstant"]["succeeded"] == 2 and rows["cse"]["calls"] == 1

@@ -14,10 +14,10 @@ from actiondbg.kernels.model import Operation, Tensor
 from actiondbg.kernels.packages import np
 from actiondbg.support.decoders import decoder_of
 from actiondbg.support.scratch_directory import scratch_directory
+from actiondbg.support.units import NANOSECONDS
 
 EMPTY_CALL = "actiondbg_empty_call"
 _EMPTY_CALLS = 1000
-_UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
 def empty_call(operation: Operation) -> str:
@@ -96,7 +96,7 @@ class ProgramKernel:
             ]
             shown = self._start("benchmark", options)
         measured = decoder_of(_Benchmarks).decode(shown).benchmarks[0]
-        return measured.real_time * _UNITS[measured.time_unit]
+        return measured.real_time * NANOSECONDS[measured.time_unit] * 1e-9
 
     def _options(self, inputs: Sequence[np.ndarray], folder: Path, function: str) -> list[str]:
         """Write the operands into files, and return the options that both programs take."""

@@ -135,7 +135,7 @@ def test_the_command_prints_a_listing(lineage: Lineage, capsys: pytest.CaptureFi
     words = ["times.json", "--input", "in.mlir", "--then", "final.mlir"]
     assert cost.run([*words, "--html", "cost.html"]) == 0
     text = capsys.readouterr().out
-    assert text.startswith("JSON: 1 s, of which 90.0 % belong to 2 operations of in.mlir.\n")
+    assert text.startswith("JSON: 1.00 s, of which 90.0 % belong to 2 operations of in.mlir.\n")
     assert "    600 ms  60.0 %  linalg.matmul %0 in.mlir:3:8\n" in text
     assert "    100 ms  10.0 %  other code (printf)\n" in text
     assert "30.0 %               4    %1 = linalg.generic ins(" in text

@@ -143,7 +143,7 @@ def test_a_report_shows_the_cost_of_operations() -> None:
     _run("actiondbg report run.adbrec --cost times.json -o report.html")
     page = Path("report.html").read_text()
     assert "<h2>Cost of operations</h2>" in page
-    assert "JSON: 2 s, of which 100.0 % belong to 1 operation of examples/fold.mlir." in page
+    assert "JSON: 2.00 s, of which 100.0 % belong to 1 operation of examples/fold.mlir." in page
     _run(f"actiondbg record -q -o run.adbrec -- {tool}")
     done = subprocess.run(
         ["actiondbg", "report", "run.adbrec", "--cost", "times.json"],

@@ -139,6 +139,10 @@ static int64_t processorTime(pid_t pid) {
   return time.tv_sec * 1'000'000'000 + time.tv_nsec;
 }
 
+/// The seconds without progress after which a fork is given up. Once one was,
+/// others wait for the same lock as likely as not.
+static std::atomic<int> patience{10};
+
 /// Reads what a child writes. Returns false if the child did not end in time,
 /// or waits for ever: a fork lacks the threads that would release a lock.
 static bool readToEnd(int fd, pid_t child, std::string &text,
@@ -146,7 +150,8 @@ static bool readToEnd(int fd, pid_t child, std::string &text,
   char chunk[4096];
   int64_t used = -1;
   // Counted in seconds awake, so that a stopped process is not given up.
-  for (int idle = 0; idle < 10 && Clock::now() < last;) {
+  int idle = 0;
+  while (idle < patience && Clock::now() < last) {
     auto left =
         std::chrono::ceil<std::chrono::milliseconds>(last - Clock::now());
     struct pollfd one = {fd, POLLIN, 0};
@@ -161,6 +166,8 @@ static bool readToEnd(int fd, pid_t child, std::string &text,
     else if (ready == 0)
       ++idle;
   }
+  if (idle > 1)
+    patience = 1;
   return false;
 }
 

@@ -8,12 +8,12 @@ FAILED, BAD_USAGE, NOT_STARTED = 1, 2, 3  # exit codes
 
 _CLI = "actiondbg.commands.cli"
 _NAMES = (
-    *("bisect", "compare", "cost", "dap", "doctor", "explain", "lineage", "lint", "log", "mcp"),
-    *("query", "record", "report", "stat", "suite", "trace", "track", "validate", "whatif"),
+    *("annotate", "bisect", "compare", "cost", "dap", "doctor", "explain", "lineage", "lint"),
+    *("log", "mcp", "query", "record", "report", "stat", "suite", "trace", "track", "validate"),
+    "whatif",
 )
 SUBCOMMANDS = {  # their modules, each with a function run or the one named
     **{name: f"{_CLI}.{name}" for name in _NAMES},
-    "annotate": f"{_CLI}.cost:annotate",
     "connect": f"{_CLI}.debug:connect_",
     "export": f"{_CLI}.query:export_",
     "import": f"{_CLI}.imports",

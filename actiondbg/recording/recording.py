@@ -28,8 +28,8 @@ from actiondbg.recording.format.file import (
 from actiondbg.recording.format.items import StringTables
 from actiondbg.recording.format.structs import OPERATION_FACTS, SectionKind
 from actiondbg.recording.tables.action_rows import ActionRows
-from actiondbg.recording.tables.definitions import Definitions
 from actiondbg.recording.tables.lazy_table import LazyTable
+from actiondbg.recording.tables.operation_definitions import Definitions
 from actiondbg.recording.tables.recorded_tables import (
     ActionTable,
     ChangeTable,

@@ -26,7 +26,7 @@ from actiondbg.recording.format.layout import CHANGED, OUTCOMES, ROLLED_BACK
 from actiondbg.recording.format.structs import SectionKind, Space
 from actiondbg.recording.query.filters import quoted
 from actiondbg.recording.tables.action_rows import ActionRows
-from actiondbg.recording.tables.definitions import Definitions, taken
+from actiondbg.recording.tables.operation_definitions import Definitions, taken
 from actiondbg.suite.folder import SuiteFolder
 from actiondbg.suite.lit_tests import LitTests
 from actiondbg.suite.processes import (

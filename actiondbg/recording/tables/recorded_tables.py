@@ -37,8 +37,8 @@ from actiondbg.recording.format.layout import (
 )
 from actiondbg.recording.format.structs import SectionKind, Space
 from actiondbg.recording.tables.action_rows import ActionNesting, ActionRows, firsts
-from actiondbg.recording.tables.definitions import Definitions
 from actiondbg.recording.tables.lazy_table import LazyTable
+from actiondbg.recording.tables.operation_definitions import Definitions
 
 INT64, INT32 = pa.int64(), pa.int32()
 # The parts of a string of the space ACTION.

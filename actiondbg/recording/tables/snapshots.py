@@ -17,8 +17,8 @@ from actiondbg.recording.format.file import RecordingFile
 from actiondbg.recording.format.items import Items, StringTables
 from actiondbg.recording.format.structs import RAW, TEXT, ZLIB, SectionKind, Space
 from actiondbg.recording.tables.action_rows import ActionRows
-from actiondbg.recording.tables.definitions import Definitions
 from actiondbg.recording.tables.lazy_table import LazyTable
+from actiondbg.recording.tables.operation_definitions import Definitions
 from actiondbg.recording.tables.recorded_tables import ActionItems
 
 _ALIGNMENT = 8  # bytes

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from actiondbg.commands.cli.cost import annotate
+from actiondbg.commands.cli import annotate
 from actiondbg.errors import UsageError
 from actiondbg.ir.written_locations import split_location
 from actiondbg.lineage.annotation import Annotation, resource_without_data
@@ -78,12 +78,12 @@ def test_locations_can_point_into_a_snapshot_of_any_stage(
     lineage: Lineage, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["--input", "in.mlir", "--then", "middle.mlir", "--then", "final.mlir", "--loc-only"]
-    assert annotate([*words, "--origin", "middle.mlir", "--snapshot", "shot.mlir"]) == 0
+    assert annotate.run([*words, "--origin", "middle.mlir", "--snapshot", "shot.mlir"]) == 0
     text = capsys.readouterr().out
     assert '-> f32 loc("shot.mlir":3:10)\n' in text
     assert '    llvm.return %1 : f32 loc("shot.mlir":4:5)\n' in text
     assert Path("shot.mlir").read_text() == MIDDLE
-    assert annotate([*words, "--origin", "final.mlir", "-o", "own.mlir"]) == 0
+    assert annotate.run([*words, "--origin", "final.mlir", "-o", "own.mlir"]) == 0
     lines = Path("own.mlir").read_text().splitlines()
     assert lines[4].endswith('-> f32 loc("own.mlir":5:10)')
     assert lines[7] == '    llvm.return %1 : f32 loc("own.mlir":8:5)'
@@ -93,10 +93,10 @@ def test_an_earlier_module_can_be_annotated_at_a_coarser_level(
     lineage: Lineage, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["--input", "in.mlir", "--then", "middle.mlir", "--then", "final.mlir"]
-    assert annotate([*words, "--at", "middle.mlir", "--level", "function"]) == 0
+    assert annotate.run([*words, "--at", "middle.mlir", "--level", "function"]) == 0
     line = '%0 = math.fma %a, %b, %b : f32 loc("in.mlir":1:1)  // from func.func @main in.mlir:1:1'
     assert f"    {line} (by location or text)\n" in capsys.readouterr().out
-    assert annotate([*words, "--at", "middle.mlir", "--comments-only"]) == 0
+    assert annotate.run([*words, "--at", "middle.mlir", "--comments-only"]) == 0
     text = capsys.readouterr().out
     assert '%0 = math.fma %a, %b, %b : f32 loc(fused["in.mlir":2:8, "in.mlir":3:8])  //' in text
 
@@ -105,7 +105,7 @@ def test_exact_leaves_out_what_only_locations_show(
     lineage: Lineage, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["--input", "in.mlir", "--then", "final.mlir", "--exact", "--comments-only"]
-    assert annotate(words) == 0
+    assert annotate.run(words) == 0
     assert capsys.readouterr().out.count("// no origin") == 6
 
 
@@ -121,14 +121,16 @@ def test_what_cannot_be_annotated_is_refused(
     lineage: Lineage, words: list[str], message: str
 ) -> None:
     with pytest.raises(UsageError, match=message):
-        annotate(["--input", "in.mlir", "--then", "final.mlir", *words])
+        annotate.run(["--input", "in.mlir", "--then", "final.mlir", *words])
 
 
 def test_options_that_exclude_each_other(
     lineage: Lineage, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as caught:
-        annotate(["--input", "in.mlir", "--then", "final.mlir", "--loc-only", "--comments-only"])
+        annotate.run(
+            ["--input", "in.mlir", "--then", "final.mlir", "--loc-only", "--comments-only"]
+        )
     assert caught.value.code == 2
     assert "exclude each other" in capsys.readouterr().err
 

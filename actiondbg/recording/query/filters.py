@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from actiondbg.analysis.pipeline import ADAPTOR
 from actiondbg.breakpoints.condition import FIELDS, RESULTS, parse_condition, uses_field
 from actiondbg.breakpoints.spec import parse_spec, split_spec_and_condition
 from actiondbg.breakpoints.targets import split_outcome
@@ -38,24 +37,10 @@ _RESULTS = {
 }
 
 
-def _is_working_pass(table: str) -> str:
-    """Return a condition: the action is a pass that does not only run other passes."""
-    return f"{table}.tag = 'pass-execution' AND NOT ends_with({table}.name, '{ADAPTOR}')"
-
-
 # The fields of conditions that are no column of the same name.
 _EXPRESSIONS = {
     "id": "operation",
     "func": "function",
-    # The innermost pass around the action, or the action itself; adaptors aside.
-    "pass": f"""(SELECT passes.name FROM (
-        WITH RECURSIVE inside AS (
-            SELECT ordinal, name FROM actions WHERE {_is_working_pass("actions")}
-            UNION ALL
-            SELECT nested.ordinal, inside.name
-            FROM actions AS nested JOIN inside ON nested.parent = inside.ordinal
-            WHERE NOT ({_is_working_pass("nested")}))
-        SELECT * FROM inside) AS passes WHERE passes.ordinal = actions.ordinal)""",
     # The innermost greedy iteration around the action, or the action itself.
     "iteration": """(SELECT iterations.number FROM (
         WITH RECURSIVE inside AS (

@@ -228,6 +228,16 @@ class ActionNesting:
             nested += self._covered(np.flatnonzero(self._own_parents != self.parents))
         return np.maximum(durations - nested.astype(np.int64), 0)
 
+    def innermost(self, chosen: Bools) -> Ints:
+        """Return the place of the innermost chosen action that each is or is in, -1 for none."""
+        found = np.arange(self._rows.count, dtype=PLACE)
+        left = np.flatnonzero(~chosen)
+        while len(left):
+            found[left] = self.parents[found[left]]
+            left = left[found[left] >= 0]
+            left = left[~chosen[found[left]]]
+        return found
+
     # --- within a thread ---
 
     @cached_property

@@ -6,6 +6,8 @@ from functools import cached_property, partial
 
 import numpy as np
 
+from actiondbg.analysis.pipeline import is_adaptor
+from actiondbg.protocol.tags import PASS_TAG
 from actiondbg.recording.format.arrow import (
     PLACE,
     WORD,
@@ -80,6 +82,7 @@ class ActionTable:
                 ("depth", INT32, lambda: self._ints(nesting.depths, INT32)),
                 *((word, WORD, partial(self._word, word)) for word in _WORDS),
                 ("nth", INT64, self._nth),
+                ("pass", WORD, self._pass),
                 ("operation", INT64, lambda: id_array(self._operations)),
                 *self._definitions.columns(lambda: self._found),
                 ("outcome", WORD, lambda: _of_codes(rows.ordered(rows.outcomes), OUTCOMES)),
@@ -142,8 +145,11 @@ class ActionTable:
     @cached_property
     def _names(self) -> Ints:
         """The name of each action, as an index into the strings of ACTION; -1 for none."""
-        places = self._strings[Space.ACTION].places
-        return self._rows.ordered(self._rows.items.resolve("name", places))
+        return self._rows.ordered(self._stored_names)
+
+    @cached_property
+    def _stored_names(self) -> Ints:
+        return self._rows.items.resolve("name", self._strings[Space.ACTION].places)
 
     def _word_codes(self, word: str) -> tuple[Ints, list[str]]:
         """Return the words, and the index of each name's word, with -1 after the last name."""
@@ -170,6 +176,15 @@ class ActionTable:
         nth = np.empty(len(tags), np.int64)
         nth[by_tag] = np.arange(1, len(tags) + 1) - np.repeat(firsts, counts)
         return int_array(nth, INT64)
+
+    def _pass(self) -> Array:
+        """Return the innermost pass that each is or is in, those aside that only run others."""
+        (tags, tag_words), (names, words) = map(self._word_codes, ("tag", "name"))
+        is_pass = np.array([*(word == PASS_TAG for word in tag_words), False])[tags]
+        is_pass &= np.array([*(not is_adaptor(word) for word in words), False])[names]
+        passes = self._nesting.innermost(is_pass[self._stored_names])
+        codes = np.append(names[self._stored_names], -1)[passes]
+        return word_array(self._rows.ordered(codes), words)
 
     # --- operations ---
 

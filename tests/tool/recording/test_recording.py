@@ -198,6 +198,19 @@ def test_actions_of_threads_are_nested_in_their_pass(
         assert 0 <= action["self_ns"] <= action["duration_ns"]
 
 
+def test_the_column_of_passes_follows_the_parents_across_threads(
+    mlir_opt: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    actions = recorded([mlir_opt, many(20), *PASSES]).table("actions").to_pylist()
+    found: dict[int | None, str | None] = {None: None}
+    for action in actions:
+        is_own = action["tag"] == "pass-execution" and "Adaptor" not in action["name"]
+        found[action["ordinal"]] = action["name"] if is_own else found[action["parent"]]
+    assert [action["pass"] for action in actions] == [*found.values()][1:]
+    assert set(found.values()) == {None, "canonicalize", "cse", "convert-arith-to-llvm"}
+
+
 def test_rules_skip_the_same_actions_as_in_a_session(mlir_opt: str, folds: str) -> None:
     tool = [mlir_opt, folds, "--canonicalize", "--cse", "--mlir-disable-threading"]
     rules = ("pattern:AddIAddConstant if line > 3", "fold:arith.addi and func:sum", "pass:cse")

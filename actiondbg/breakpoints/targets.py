@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
 from actiondbg.breakpoints.spec import no_condition
 from actiondbg.errors import UsageError
 from actiondbg.protocol import Catch, CatchKind, OutcomeFilter, Watch
-from actiondbg.protocol.types import ResultFilter
+from actiondbg.protocol.types import ResultFilter, WatchKind
 from actiondbg.support.counts import joined
 from actiondbg.support.globs import check_glob
 
@@ -49,7 +49,7 @@ _VALUE = re.compile(r"%[\w$.-]+(?:#[0-9]+)?")
 class Target(NamedTuple):
     """A parsed TARGET, before its operation is resolved."""
 
-    kind: Literal["operation", "count", "attribute"]  # the kind of the watch
+    kind: WatchKind
     operation: str | int | None = None  # "cursor", an id or an SSA name; None for a count
     name: str | None = None  # the attribute's name, or the glob of counted operations
 

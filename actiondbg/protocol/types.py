@@ -342,10 +342,13 @@ class OutcomeFilter(Message):
     reason: str | None = None
 
 
+WatchKind = Literal["operation", "count", "attribute"]
+
+
 class Watch(Message):
     """The target of a watch: an operation, an attribute of it, or a number of operations."""
 
-    kind: Literal["operation", "count", "attribute"]
+    kind: WatchKind
     id: int | None = None
     glob: str | None = None
     attribute: str | None = None

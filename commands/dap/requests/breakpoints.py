@@ -9,7 +9,13 @@ from typing import NamedTuple
 import msgspec
 
 from actiondbg.breakpoints.spec import location_spec
-from actiondbg.breakpoints.targets import EVENTS, catch_spec, parse_operation, parse_target
+from actiondbg.breakpoints.targets import (
+    EVENTS,
+    TARGETS,
+    catch_spec,
+    parse_operation,
+    parse_target,
+)
 from actiondbg.commands.dap import protocol
 from actiondbg.commands.dap.breakpoint_groups import Wanted
 from actiondbg.commands.dap.debuggee import Children
@@ -18,6 +24,7 @@ from actiondbg.commands.dap.ir_documents import IR_SCHEME
 from actiondbg.commands.dap.protocol import Arguments, Body
 from actiondbg.commands.dap.server import Client
 from actiondbg.errors import ActiondbgError, UsageError
+from actiondbg.support.counts import joined
 
 provide("supportsConditionalBreakpoints")
 provide("supportsHitConditionalBreakpoints")
@@ -158,7 +165,7 @@ def data_breakpoint_info(
 def _resolved(client: Client, text: str) -> str:
     """Return the target of a watch with the id of its operation, which is the same in each run."""
     if not text:
-        raise UsageError("Only operations can be watched, and their attributes and numbers.")
+        raise UsageError(f"This cannot be watched; these can: {joined(TARGETS.values())}.")
     target = parse_target(text)
     if target.operation is None:
         return str(target)

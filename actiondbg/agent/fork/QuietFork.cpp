@@ -182,6 +182,15 @@ static void endWithWriter(int fd) {
     exitAtOnce(1);
 }
 
+namespace {
+/// While an object lives, its thread waits for a computation in a fork.
+struct Waiting {
+  Waiting() { ++computationsInForks; }
+  Waiting(const Waiting &) = delete;
+  ~Waiting() { --computationsInForks; }
+};
+} // namespace
+
 ForkEnd runInFork(function_ref<void(int)> write,
                   std::optional<std::chrono::seconds> limit) {
   Clock::time_point last =
@@ -189,6 +198,7 @@ ForkEnd runInFork(function_ref<void(int)> write,
   Pipe answer, life;
   if (!answer.isOpen || !life.isOpen)
     return {};
+  Waiting waiting;
   pid_t child = forkUnseen();
   if (child == 0) {
     if (leaveTool)

@@ -29,6 +29,9 @@ struct ForkEnd {
   std::string unfinished;
 };
 
+/// The number of computations in forks that threads of this process wait for.
+inline std::atomic<unsigned> computationsInForks = 0;
+
 /// Runs a computation in a fork of the tool, whose memory is freed at once; it
 /// writes to a descriptor.
 ForkEnd runInFork(function_ref<void(int)> write,

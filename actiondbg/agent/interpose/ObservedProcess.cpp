@@ -75,11 +75,39 @@ static pid_t readPid(const char *variable) {
   return text ? static_cast<pid_t>(strtol(text, nullptr, 10)) : 0;
 }
 
+namespace {
+/// One front end debugs or records one process of a tool. A tool may fork
+/// before its first context, and compile in the forks: the first process that
+/// makes a context is observed, and the others run on.
+class ToolProcesses {
+  pid_t loadedBy = getpid();
+  // Shared with all forks.
+  std::atomic<bool> *isObserved = static_cast<std::atomic<bool> *>(
+      mmap(nullptr, sizeof(std::atomic<bool>), PROT_READ | PROT_WRITE,
+           MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+
+public:
+  /// Whether this process is a fork of the one that loaded the agent.
+  bool isFork() const { return getpid() != loadedBy; }
+  /// Returns whether this process is the first to claim to be observed.
+  bool claim() {
+    return isObserved == MAP_FAILED || !isObserved->exchange(true);
+  }
+  void free() {
+    if (isObserved != MAP_FAILED)
+      *isObserved = false;
+  }
+};
+} // namespace
+
+static ToolProcesses &toolProcesses() { return immortal<ToolProcesses>(); }
+
 static bool endsWithFrontEnd = false;
 
 /// Ends what the front end has started when that ends: a program, and a tool,
 /// which may wait for its input, or compute, before its first context.
 __attribute__((constructor)) static void endWithFrontEnd() {
+  toolProcesses();
   for (const char *name : {"ACTIONDBG_PROGRAM", "ACTIONDBG_FRONT_END"})
     if (getppid() == readPid(name)) {
       prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -233,12 +261,15 @@ void adbg::observeProcess(MLIRContext *context) {
     settings() = *settingsOfForks;
   }
   AgentSettings given = std::exchange(settings(), AgentSettings());
+  bool isFork = !given.isOfProgram && toolProcesses().isFork();
   // What a program leaves running at its end outlives the front end's socket.
-  if (given.isOfProgram && access(given.socket.c_str(), F_OK) != 0)
+  if ((given.isOfProgram || isFork) && access(given.socket.c_str(), F_OK) != 0)
     given.socket.clear();
   bool observes =
       !given.record.path.empty() || !given.record.upstreamLog.empty();
   if (given.socket.empty() && !observes)
+    return;
+  if (!given.isOfProgram && !toolProcesses().claim())
     return;
   expectForks(given);
   const std::string firstPath = given.record.path;
@@ -251,7 +282,7 @@ void adbg::observeProcess(MLIRContext *context) {
   observes &= !isOfSuite() || !given.record.path.empty();
   if (given.socket.empty() && !observes)
     return;
-  if (given.parent && !given.isOfProgram)
+  if (given.parent && !given.isOfProgram && !isFork)
     endWithParent(given.parent);
   if (observes && !Engine::startObserving(given.record,
                                           context->isMultithreadingEnabled())) {
@@ -321,6 +352,7 @@ ADBG_EXPORT bool adbg_prepare() {
 ADBG_EXPORT void adbg_connect(const char *socket) {
   Connection::onGone = [] { Engine::first().detach(); };
   takeEnvironmentOnce();
+  toolProcesses().free();
   settings().socket = socket;
 }
 

@@ -1,5 +1,6 @@
 #include "threads/Turn.h"
 #include "engine/Engine.h"
+#include "fork/QuietFork.h"
 #include "print/ValueKeys.h"
 
 #include <linux/futex.h>
@@ -308,7 +309,8 @@ bool Baton::waitMore(Patience patience) {
     syscall(SYS_futex, &state, FUTEX_WAIT_PRIVATE, uint32_t(Wanted), &pause,
             nullptr, 0);
     uint64_t now = eventNow();
-    if (now != seen || isStopped || !isHolderAsleep()) {
+    // The holder may sleep while a fork that the agent made computes.
+    if (now != seen || isStopped || computationsInForks || !isHolderAsleep()) {
       seen = now;
       since = millisecondsNow();
     } else if (millisecondsNow() - since >= stuckMilliseconds) {

@@ -8,6 +8,8 @@
 //   exit    a second thread ends the process
 //   fork    the process forks, and both run passes
 //   first   three threads make the first contexts at the same time
+//   slow    the same, and a fork of the process takes long
+//   forks   three forks compile, of a process that has not compiled
 //   jump    a pass is left by longjmp, then others run
 //   spin    a pass of a second thread computes for minutes
 //   pause   a pass waits for some seconds
@@ -107,7 +109,9 @@ int main(int argc, char **argv) {
     first = compile(file);
     write();
     inThread([] { exit(7); });
-  } else if (mode == "first") {
+  } else if (mode == "first" || mode == "slow") {
+    if (mode == "slow")
+      pthread_atfork(nullptr, nullptr, [] { usleep(150000); });
     std::vector<std::thread> threads;
     for (std::string &one : others)
       threads.emplace_back([&] { one = compile(file); });
@@ -152,6 +156,20 @@ int main(int argc, char **argv) {
   } else if (mode == "wrong") {
     first = compile(file);
     inThread([&] { others[0] = compile("/dev/null/no.mlir"); });
+  } else if (mode == "forks") {
+    for (int i = 0; i < 3; ++i) {
+      pid_t child = fork();
+      if (child == 0) {
+        first = compile(file);
+        write();
+        _exit(i);
+      }
+      int status = -1;
+      waitpid(child, &status, 0);
+      if (!WIFEXITED(status) || WEXITSTATUS(status) != i)
+        return 1;
+    }
+    return 5;
   } else if (mode == "fork") {
     first = compile(file);
     pid_t child = fork();

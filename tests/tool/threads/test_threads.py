@@ -31,7 +31,19 @@ func.func @sum(%a: i32) -> i32 {
 """
 
 
-_MODES = ("each", "race", "nested", "end", "exit", "fork", "first", "jump", "wait", "wrong")
+_MODES = (
+    "each",
+    "race",
+    "nested",
+    "end",
+    "exit",
+    "fork",
+    "forks",
+    "first",
+    "jump",
+    "wait",
+    "wrong",
+)
 
 
 @pytest.fixture(scope="module")
@@ -178,6 +190,17 @@ def test_the_actions_of_the_waited_for_thread_are_counted(tool: Path) -> None:
         assert other.unfollowed == threads.count(max(threads))
 
 
+def test_a_thread_waits_while_a_fork_of_the_agent_computes(
+    tool: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first thread tries its layouts in forks: it sleeps meanwhile, but is not stuck."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # without the layouts that were proved
+    with actiondbg.launch(_argv(tool, "slow")) as session:
+        session.breakpoints.add("pass:cse")
+        stops = list(_stops(session))
+        assert sorted(stop.context or "" for stop in stops) == ["c0", "c1", "c2"]
+
+
 def test_time_travel_is_refused_once_a_second_thread_ran_actions(tool: Path) -> None:
     with actiondbg.launch(_argv(tool, "each")) as session:
         session.breakpoints.add("pass:canonicalize")
@@ -238,6 +261,16 @@ def test_a_process_that_the_tool_forks_runs_on(tool: Path) -> None:
         stops = list(_stops(session))
         assert [(stop.context, stop.thread) for stop in stops] == [("c0", "t0"), ("c1", "t0")]
         assert stops[-1].unforkable is None
+
+
+def test_a_process_that_forks_before_its_first_context_runs_on(
+    tool: Path, alone: dict[str, subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    with (tmp_path / "out").open("w") as out:
+        run = record(_argv(tool, "forks"), str(tmp_path / "run.adbrec"), stdout=out)
+    assert run.status == alone["forks"].returncode == 5
+    assert (tmp_path / "out").read_text() == alone["forks"].stdout
+    assert open_recording(tmp_path / "run.adbrec").count > 0
 
 
 def test_the_first_contexts_of_several_threads(tool: Path) -> None:

@@ -5,6 +5,7 @@
 #include "support/Connection.h"
 #include "support/ExitAtOnce.h"
 #include "support/OwnFiles.h"
+#include "support/SignalStack.h"
 
 namespace adbg {
 
@@ -340,6 +341,7 @@ static bool isHandled = false;
 
 void handleCrashSignals() {
   isHandled = true;
+  ensureSignalStack();
   for (const auto &[number, name] : crashes) {
     struct sigaction action = {};
     struct sigaction before;

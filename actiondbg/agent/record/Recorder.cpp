@@ -17,6 +17,7 @@
 #include "engine/Engine.h"
 #include "print/InputNames.h"
 #include "support/OwnFiles.h"
+#include "support/SignalStack.h"
 
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Pass/Pass.h"
@@ -343,6 +344,7 @@ unsigned Recorder::newThread() {
 }
 
 void Recorder::enlist() {
+  ensureSignalStack();
   Recorders &others = recorders();
   std::lock_guard<std::mutex> lock(others.mutex);
   thread = others.threads++;

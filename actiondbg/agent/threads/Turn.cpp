@@ -2,6 +2,7 @@
 #include "engine/Engine.h"
 #include "fork/QuietFork.h"
 #include "print/ValueKeys.h"
+#include "support/SignalStack.h"
 
 #include <linux/futex.h>
 #include <linux/membarrier.h>
@@ -215,6 +216,7 @@ __thread ThreadList::Record *ThreadList::known = nullptr;
 ThreadList::Record &ThreadList::enter() {
   if (known)
     return *known;
+  ensureSignalStack();
   std::lock_guard<std::mutex> lock(mutex);
   records.emplace_back();
   number = int(records.size() - 1);

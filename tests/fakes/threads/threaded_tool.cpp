@@ -4,6 +4,7 @@
 //   race    the same at the same time
 //   nested  a pass that waits for a thread that runs passes
 //   crash   a second thread crashes in a pass
+//   deep    a second thread overflows its stack in a pass
 //   end     a second thread ends in a pass
 //   exit    a second thread ends the process
 //   fork    the process forks, and both run passes
@@ -50,6 +51,12 @@ struct CallPass : PassWrapper<CallPass, OperationPass<ModuleOp>> {
   std::function<void()> function;
 };
 } // namespace
+
+static int recurse(int depth) {
+  volatile char page[4096];
+  page[0] = char(depth);
+  return recurse(depth + 1) + page[0];
+}
 
 static std::string compile(const char *file,
                            std::function<void()> within = nullptr) {
@@ -102,6 +109,9 @@ int main(int argc, char **argv) {
   } else if (mode == "crash") {
     first = compile(file);
     inThread([&] { compile(file, [] { abort(); }); });
+  } else if (mode == "deep") {
+    first = compile(file);
+    inThread([&] { compile(file, [] { recurse(0); }); });
   } else if (mode == "end") {
     inThread([&] { compile(file, [] { pthread_exit(nullptr); }); });
     first = compile(file);

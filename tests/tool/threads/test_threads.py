@@ -247,6 +247,19 @@ def test_a_crash_in_another_thread_names_its_action(tool: Path) -> None:
         assert (end.status, end.name) == (-signal.SIGABRT, "call")
 
 
+def test_a_stack_that_overflows_in_another_thread_names_its_action(
+    tool: Path, tmp_path: Path
+) -> None:
+    with actiondbg.launch(_argv(tool, "deep")) as session:
+        stop = session.run()
+        assert (stop.when, stop.reason, stop.name) == ("during", "crash", "call")
+        assert (stop.context, stop.thread) == ("c1", "t1")
+    run = record(_argv(tool, "deep"), str(tmp_path / "run.adbrec"), stdout=os.devnull)
+    assert run.status == -signal.SIGSEGV
+    names = open_recording(tmp_path / "run.adbrec").table("actions", ["name"])["name"]
+    assert names.to_pylist()[-1] == "call"
+
+
 def test_a_thread_that_ends_in_its_action_leaves_the_rest_alone(tool: Path) -> None:
     with actiondbg.launch(_argv(tool, "end")) as session:
         session.breakpoints.add("pass:cse")

@@ -15,7 +15,12 @@ from actiondbg.attachment.agent_library import AgentLibrary, load_agent
 from actiondbg.attachment.observed_actions import ObservedActions
 from actiondbg.errors import LaunchError, UsageError
 from actiondbg.process.tool_process import peer_of
-from actiondbg.recording.capture.recorder import IRDetail, create_recording, encoded_rules
+from actiondbg.recording.capture.recorder import (
+    IRDetail,
+    check_ir,
+    create_recording,
+    encoded_rules,
+)
 from actiondbg.support.closeable import Closeable
 from actiondbg.support.scratch_directory import (
     make_scratch,
@@ -121,8 +126,8 @@ def attach(
 
     Raises:
         LaunchError: the agent cannot be compiled or loaded, or the file cannot be written.
-        UsageError: this process is attached already, was started by actiondbg, or ``record``
-            exists and is not a recording.
+        UsageError: this process is attached already, was started by actiondbg, ``record``
+            exists and is not a recording, or ``ir`` or ``skip`` is wrong.
     """
     if any(each.is_open for each in _open):
         raise UsageError(
@@ -133,6 +138,7 @@ def attach(
     if wait:
         _wait(agent)
         return None
+    check_ir(ir)
     skips = encoded_rules(skip) if skip else ""
     scratch: Path | None = None
     if record is None:

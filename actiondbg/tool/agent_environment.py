@@ -78,7 +78,8 @@ def capabilities_without(names: Iterable[str], environment: Mapping[str, str]) -
         UsageError: a name is that of no capability.
     """
     given = "" if VARIABLE in environment else environment.get(WITHOUT, "")
-    wanted = tuple(dict.fromkeys([*names, *filter(None, given.split(","))]))
+    chosen = [names] if isinstance(names, str) else names  # a string is an iterable, too
+    wanted = tuple(dict.fromkeys([*chosen, *filter(None, given.split(","))]))
     if wanted:
         # Imported on demand: the messages of the protocol take a while.
         from actiondbg.protocol.capabilities import CAPABILITIES

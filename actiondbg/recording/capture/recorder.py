@@ -12,7 +12,7 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, ParamSpec
+from typing import NamedTuple, ParamSpec, get_args
 
 from actiondbg.errors import ActiondbgError, LaunchError, UsageError
 from actiondbg.process.streams import Redirection, Streams
@@ -268,10 +268,11 @@ def start_recording(
 
     Raises:
         UsageError: the command line is empty, a glob is wrong, an event or a capability is
-            unknown, what is to be recorded needs one that is switched off, or ``output`` exists
-            and is not a recording.
+            unknown, there is no such IR, what is to be recorded needs one that is switched off,
+            or ``output`` exists and is not a recording.
         LaunchError: the tool cannot be started, or a file cannot be opened.
     """
+    check_ir(ir)
     program = Program(argv, cwd, env, randomize, follow, without)
     needed = {"record": True, "lineage": lineage, "print": ir != "none", "skip": bool(skip)}
     for name in program.without:
@@ -344,6 +345,14 @@ def _agent_environment(
     return variables
 
 
+def check_ir(ir: str) -> None:
+    """Raise UsageError for IR that cannot be recorded: the agent would record none."""
+    if ir not in get_args(IRDetail):
+        raise UsageError(
+            f"There is no IR {ir!r} to record: choose among {', '.join(get_args(IRDetail))}."
+        )
+
+
 def encoded_rules(skip: Sequence[str]) -> str:
     """Return skip rules as JSON for the agent."""
     # Imported on demand: few recordings skip actions.
@@ -352,7 +361,8 @@ def encoded_rules(skip: Sequence[str]) -> str:
     from actiondbg.breakpoints.spec import split_spec_and_condition
     from actiondbg.session.skip_rules import wire_rule
 
-    rules = [wire_rule(*split_spec_and_condition(text)) for text in skip]
+    texts = [skip] if isinstance(skip, str) else skip  # a string is a sequence of strings, too
+    rules = [wire_rule(*split_spec_and_condition(text)) for text in texts]
     return msgspec.json.encode(rules).decode()
 
 

@@ -183,6 +183,31 @@ def test_a_file_that_is_no_recording_is_kept(python: RunPython, tmp_path: Path) 
     assert (tmp_path / "notes.txt").read_text() == "mine"
 
 
+def test_ir_that_cannot_be_recorded_is_refused(python: RunPython) -> None:
+    for call in (
+        "attach(ir='all')",
+        "recording.capture.recorder.record(['mlir-opt'], 'r', ir='all')",
+    ):
+        ended = python(f"import actiondbg.recording.capture.recorder; actiondbg.{call}")
+        assert ended.stderr.splitlines()[-1] == (
+            "actiondbg.errors.UsageError: There is no IR 'all' to record: choose among changed, "
+            "function, pass, output, none."
+        )
+
+
+def test_one_skip_may_be_a_text(python: RunPython) -> None:
+    shown = _output(
+        python,
+        """
+import actiondbg
+with actiondbg.attach(skip="pattern:AddIAddConstant") as actions:
+    compile()
+print({each.outcome for each in actions.find("pattern:AddIAddConstant")})
+""",
+    )
+    assert shown == "{'skipped'}\n"
+
+
 def test_no_file_is_left(python: RunPython, tmp_path: Path) -> None:
     shown = _output(
         python,

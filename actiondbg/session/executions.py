@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+import msgspec
+
 from actiondbg import protocol
 from actiondbg.errors import NoAnswer, NotStopped, UsageError
 from actiondbg.process.execution import Execution, State, start_execution
@@ -327,8 +329,13 @@ class StopUpdates:
         for each in self._resuming:
             each()
         stop = self._wait(wait)
+        notes: list[str] = []  # of ends that are not shown
         while stop.status in _NO_ERROR and self._executions.need().goes_on:
+            notes.append((stop.message or "").rpartition("\n")[0])
             stop = self._wait(functools.partial(self._follow, stop))
+        if any(notes):
+            message = "\n".join(filter(None, [*notes, stop.message]))
+            stop = msgspec.structs.replace(stop, message=message)
         for update in self._updates:
             stop = update(stop)
         return stop

@@ -258,6 +258,7 @@ def test_workers_that_their_pool_ends(tmp_path: Path) -> None:
     with actiondbg.launch([sys.executable, str(program)]) as s:
         assert s.run().status == 0
         assert [one.status for one in s.processes] == [-signal.SIGTERM, 0]
+        assert "may run on unobserved: p0 ran no action meanwhile" in str(s.stop)
         assert s.target.output() == "False\n"
     recording = tmp_path / "run.adbrec"
     done = front_end(tmp_path, "record", "-o", str(recording), "--", sys.executable, str(program))

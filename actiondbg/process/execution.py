@@ -50,6 +50,10 @@ State = Literal["not-running", "running", "stopped", "exited"]  # of a session
 
 
 _IDLE_SAMPLES = 20  # before forks may hold up the tool
+_LOST_CONNECTION = (
+    "The tool has closed the connection of its agent, as where it closes all descriptors or "
+    "becomes another program: what it did from then on was not observed."
+)
 _LOST_THREADS = (
     "A fork took the place of the tool when it went back, and has only one of its threads: it "
     "waited for another, or missed it. run starts the tool again."
@@ -687,6 +691,9 @@ class Execution:
             stop = msgspec.structs.replace(stop, message="The tool became another program.")
         if self._lost_threads and stop.reason != "exited":
             self._messages.append(_LOST_THREADS)
+        has_reported = became or self._exited is not None or self._crashed is not None
+        if self.hello is not None and status >= 0 and not has_reported:
+            self._messages.append(_LOST_CONNECTION)
         if self.program is not None:
             stop = self.program.named_end(stop)
         last = self._crashed or self._exited

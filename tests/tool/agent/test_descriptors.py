@@ -56,5 +56,7 @@ def test_the_program_goes_on(how: str, tmp_path: Path) -> None:
     )
     assert passes.fetchall() == [(4,)]
     with actiondbg.launch(program) as session:
-        assert session.run().status == 0
+        stop = session.run()
+        assert stop.status == 0
+        assert "what it did from then on was not observed" in str(stop)
         assert session.target.output() == alone

@@ -33,6 +33,7 @@ _WORD = re.compile(r"""(?:"[^"]*"|(?<![^\s:])'[^']*'|[^\s"])+""")
 _PREFIX = re.compile(r"([A-Za-z_][\w-]*):(?!:)")
 _NUMBERS = r"(?P<line>[0-9]+)(?:-(?P<last>[0-9]+)|:(?P<column>[0-9]+))?"
 _LOCATION = re.compile(rf'(?P<path>"[^"]+"|.*?[^:]):{_NUMBERS}')
+_NEGATIVE_LINE = re.compile(r".+:(?P<line>-[0-9]+)")
 _BARE_LINE = re.compile(rf"(?P<path>){_NUMBERS}")
 # The number of a run, after the name of a pass.
 _RUN = re.compile(r"(?P<name>.*)#(?P<run>[^\s\"#]*)")
@@ -283,6 +284,10 @@ def _file_term(value: Piece) -> Term:
     location = _LOCATION.fullmatch(value.raw)
     if location:
         return _location_term(value, location)
+    if negative := _NEGATIVE_LINE.fullmatch(value.raw):
+        raise value.error(
+            f"{negative['line']} is not a line: they are numbered from 1.", negative.start("line")
+        )
     if not value.plain:
         raise value.error("Nothing follows file: give the name of a file.")
     return Term(kind="location", path=value.plain)

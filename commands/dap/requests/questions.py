@@ -7,7 +7,9 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterator
-from typing import cast
+from typing import Annotated, cast
+
+import msgspec
 
 from actiondbg.commands.dap.debuggee import file_position
 from actiondbg.commands.dap.handlers import request
@@ -78,14 +80,17 @@ def command(client: Client, arguments: CommandArguments) -> Answer:
     return _answer(client, arguments.line)
 
 
+Positive = Annotated[int, msgspec.Meta(ge=1)]
+
+
 class ActionsArguments(Arguments, frozen=True):
     """Which actions to list: those that match, around the stop or from an ordinal on."""
 
     spec: str = ""
     condition: str | None = None
     changed: bool = False
-    first: int | None = None
-    count: int = 100
+    first: Positive | None = None
+    count: Positive = 100
 
 
 @request("actiondbg/actions", is_view=True)

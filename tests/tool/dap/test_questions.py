@@ -37,6 +37,14 @@ def test_actions_are_listed_with_their_outcomes(fold: str, client: ServedClient)
     assert "failed" in outcomes
 
 
+def test_actions_are_counted_from_one(fold: str, client: ServedClient) -> None:
+    client.launch(MLIR_OPT, fold, "--canonicalize", stopOnEntry=True)
+    client.resume("configurationDone")
+    for arguments in ({"first": 0}, {"count": -1}):
+        with pytest.raises(Refused, match="The arguments of 'actiondbg/actions' are wrong"):
+            client.request("actiondbg/actions", arguments)
+
+
 def test_a_view_gives_way_to_a_step(tmp_path: Path, client: ServedClient) -> None:
     """Of a long run the pipeline takes seconds to read, as it is replayed to its end."""
     values = ["%x", *(f"%{number}" for number in range(6000))]

@@ -110,6 +110,8 @@ def test_specs(text: str, terms: list[Term]) -> None:
         ("a\\", 1, "escapes nothing"),
         ("tag:", 4, "Nothing follows tag"),
         ("file:", 5, "Nothing follows file"),
+        ('file:"in.mlir":-3', 15, "-3 is not a line"),
+        ("file:in.mlir:-3", 13, "-3 is not a line"),
         ('tag:""', 4, "Nothing follows tag"),
         ('op:x and "a', 9, "quote is not closed"),
         ("and tag:x", 0, "precede the word and"),

@@ -57,6 +57,11 @@ def without_agents(environment: Mapping[str, str]) -> dict[str, str]:
     return result
 
 
+def is_sanitizer(library: Path) -> bool:
+    """Return whether a library is the runtime of a sanitizer."""
+    return _SANITIZER.match(library.name) is not None
+
+
 def preload_with(agent: Path, users: str) -> str:
     """Return the value of LD_PRELOAD with the agent, before other libraries of the user.
 
@@ -64,7 +69,7 @@ def preload_with(agent: Path, users: str) -> str:
     """
     libraries = [one for one in re.split("[: ]+", users) if one]
     place = 0
-    while place < len(libraries) and _SANITIZER.match(Path(libraries[place]).name):
+    while place < len(libraries) and is_sanitizer(Path(libraries[place])):
         place += 1
     return ":".join([*libraries[:place], str(agent), *libraries[place:]])
 

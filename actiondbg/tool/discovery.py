@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from actiondbg.errors import LaunchError, UnusableMLIR
 from actiondbg.support.executables import answer_of
+from actiondbg.tool.agent_environment import is_sanitizer
 from actiondbg.tool.identification import (
     UNUSABLE,
     LoadedLibraries,
@@ -112,6 +113,7 @@ class Tool(NamedTuple):
     libmlir: Path | None
     build_id: str
     libllvm: Path | None = None
+    sanitizers: tuple[Path, ...] = ()  # the shared runtimes of sanitizers that it is linked with
 
     def llvm(self) -> str | None:
         """Return the LLVM version of its MLIR, such as "22.1.8"; None if it is unknown.
@@ -157,7 +159,8 @@ def find_tool(name: str) -> Tool:
         symbols = symbols_of(libmlir)
     if symbols in UNUSABLE:
         raise UnusableMLIR(f"{str(libmlir)!r} {UNUSABLE[symbols]}.", libmlir)
-    return Tool(path, libmlir, build_id_of(libmlir), libllvm)
+    sanitizers = tuple(one for one in libraries.paths() if is_sanitizer(one))
+    return Tool(path, libmlir, build_id_of(libmlir), libllvm, sanitizers)
 
 
 def _program(path: Path) -> Tool:

@@ -184,7 +184,10 @@ class Program:
         """
         result = without_agents(os.environ if self.env is None else self.env)
         preloaded = result.get(PRELOAD)
-        result[PRELOAD] = preload_with(agent, preloaded or "")
+        # A sanitizer that the tool is linked with has to be the first library, too.
+        first = () if self.is_followed else self.tool.sanitizers
+        users = ":".join([*map(str, first), preloaded or ""])
+        result[PRELOAD] = preload_with(agent, users)
         if preloaded:
             result[USERS_PRELOAD] = preloaded
         if self.without:

@@ -12,7 +12,7 @@ SOURCE = Path(__file__).with_name("threaded_tool.cpp")
 FLAGS = ["-std=c++17", "-O1", "-fno-rtti", "-fno-exceptions", "-pthread", "-w"]
 
 
-def build(folder: Path) -> Path:
+def build(folder: Path, *flags: str) -> Path:
     """Compile the tool against the installed MLIR's library; return its path."""
     tool = find_tool("mlir-opt")
     assert tool.libmlir is not None
@@ -25,6 +25,7 @@ def build(folder: Path) -> Path:
         [
             "g++",
             *FLAGS,
+            *flags,
             *header_flags(tool),
             str(SOURCE),
             *libraries,

@@ -11,6 +11,7 @@ import pytest
 import actiondbg
 from actiondbg.errors import AgentError
 from actiondbg.recording import open_recording
+from tests.fakes.threads import build
 from tests.paths import COMMAND, INPUTS
 
 INPUT = """\
@@ -175,3 +176,20 @@ def test_a_preloaded_sanitizer(
         session.breakpoints.add("pass:canonicalize")
         assert session.run().when == "before"
         assert session.continue_().status == 0
+
+
+@pytest.mark.usefixtures("sanitizer")
+def test_a_tool_that_is_linked_with_a_shared_sanitizer(tmp_path: Path) -> None:
+    (tmp_path / "in.mlir").write_text(INPUT)
+    argv = [str(build(tmp_path, "-fsanitize=address")), "each", str(tmp_path / "in.mlir")]
+    alone = subprocess.run(argv, capture_output=True, text=True, check=True)
+    path = str(tmp_path / "run.adbrec")
+    recorded = subprocess.run(
+        [COMMAND, "record", "-q", "-o", path, "--", *argv],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (recorded.returncode, recorded.stdout) == (0, alone.stdout)
+    assert recorded.stderr == alone.stderr
+    assert open_recording(path).count > 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from math import inf
 from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
@@ -11,6 +12,7 @@ from actiondbg.kernels.results.entry import Entry
 from actiondbg.kernels.results.words import Weight, bandwidth, digits, milliseconds, notes
 
 RowT = TypeVar("RowT")
+NumberT = TypeVar("NumberT", int, float)
 Value = str | int | float | None
 
 # The borders of the columns that differ from report to report.
@@ -63,11 +65,32 @@ def _short(value: float | None) -> float | None:
 
 
 def integer(cell: str) -> int:
-    return int(cell or 0)
+    """Read a count, 0 if the cell is empty.
+
+    Raises:
+        ValueError: the cell is no integer, or a negative one.
+    """
+    return _least_zero(int(cell or 0))
 
 
 def _numbers(cell: str) -> tuple[float, ...]:
-    return tuple(float(word) for word in cell.split())
+    """Read times or rates.
+
+    Raises:
+        ValueError: one is no number, or negative, infinite or NaN, with which nothing compares.
+    """
+    return tuple(_least_zero(float(word)) for word in cell.split())
+
+
+def _ratio(cell: str) -> float:
+    """Read the ratio of an error, which is infinite if the error is."""
+    return inf if cell == str(inf) else _number(cell) or 0.0
+
+
+def _least_zero(number: NumberT) -> NumberT:
+    if not 0 <= number < inf:
+        raise ValueError(number)
+    return number
 
 
 def _number(cell: str) -> float | None:
@@ -111,7 +134,7 @@ COLUMNS = (
     Column("percent_of_peak", lambda entry: _short(entry.percent_of_peak)),
     Column("percent_of_roof", lambda entry: _short(entry.percent_of_roof)),
     _stored("comparison", "verification.method"),
-    _checked("error_ratio", "error_ratio", lambda cell: _number(cell) or 0.0),
+    _checked("error_ratio", "error_ratio", _ratio),
     _checked("wrong", "wrong", integer),
     _checked("elements", "total", integer),
     Column(

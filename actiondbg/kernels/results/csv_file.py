@@ -56,7 +56,7 @@ def _entry(cells: Sequence[str], columns: Sequence[Column]) -> Entry:
     """Return the entry of the cells of a line; what its version lacks is empty.
 
     Raises:
-        ActiondbgError: a cell is not a number; the message begins with the column.
+        ActiondbgError: a cell is not a number of at least 0; the message begins with the column.
     """
     fields: dict[str, Any] = {}
     padded = [*cells, *[""] * (len(columns) - len(cells))]
@@ -78,8 +78,10 @@ def _read(column: Column, cell: str) -> object:
     try:
         return column.read(cell)
     except ValueError:
-        kind = "an integer" if column.read is integer else "a number"
-        raise ActiondbgError(f"column {column.name!r}: {cell!r} is not {kind}") from None
+        kind = "an integer" if column.read is integer else "a finite number"
+        raise ActiondbgError(
+            f"column {column.name!r}: {cell!r} is not {kind} of at least 0"
+        ) from None
 
 
 def to_csv(entries: Sequence[Entry]) -> str:

@@ -83,8 +83,17 @@ def test_a_binary_file_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "old, new, message",
     [
-        ("0.0041", "fast", "line 2, column 'repetitions_s': 'fast 0.004 0.0043' is not a number"),
+        (
+            "0.0041",
+            "fast",
+            "line 2, column 'repetitions_s': 'fast 0.004 0.0043' is not a finite number of at",
+        ),
+        ("0.0041", "nan", "'nan 0.004 0.0043' is not a finite number of at least 0"),
+        ("0.0041", "-0.0041", "'-0.0041 0.004 0.0043' is not a finite number of at least 0"),
+        ("0.0041", "inf", "'inf 0.004 0.0043' is not a finite number of at least 0"),
+        ("0.0041", "1e999", "'1e999 0.004 0.0043' is not a finite number of at least 0"),
         (",268435456,", ",many,", "line 2, column 'flops': 'many' is not an integer"),
+        (",268435456,", ",-268435456,", "column 'flops': '-268435456' is not an integer of at"),
         (",SUCCESS", "", "line 2: 46 cells, but the header has 47 columns"),
     ],
 )

@@ -41,6 +41,10 @@ class WroteOutOfBounds(KernelError):
     """A kernel wrote outside of its result: around a buffer, or into an operand."""
 
 
+class ResultChanged(KernelError):
+    """A later call of a kernel computed something else than the first one."""
+
+
 class PeaksUnknown(ActiondbgError):
     """The machine's peaks could not be measured; reports then have no per cent of them."""
 

@@ -7,20 +7,22 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import KW_ONLY, dataclass, field, replace
 
-from actiondbg.kernels.errors import KernelError
+from actiondbg.kernels.errors import KernelError, ResultChanged, WroteOutOfBounds
 from actiondbg.kernels.execution.kernel import KernelBinary
 from actiondbg.kernels.execution.kernel_process import KernelProcess
 from actiondbg.kernels.generated import GeneratedFolder, StoredKernel, read_manifest, stored_kernel
-from actiondbg.kernels.model import Dispatch
+from actiondbg.kernels.model import Dispatch, Operation
+from actiondbg.kernels.packages import np
 from actiondbg.kernels.profiling.peaks import MachinePeaks
 from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.results.entry import Entry, Profile, Verdict, Verification
 from actiondbg.kernels.results.words import milliseconds
 from actiondbg.kernels.verification.operands import make_operands
-from actiondbg.kernels.verification.verifier import DispatchVerifier
+from actiondbg.kernels.verification.verifier import DispatchVerifier, verdict_of
 from actiondbg.statistics.events import CountableEvent
+from actiondbg.support.counts import counted
 
-Measured = dict[str, Profile | str]
+Measured = dict[str, Profile | KernelError]
 Kernel = tuple[Dispatch, CompiledKernel]
 StartKernel = Callable[[KernelBinary], KernelProcess]  # in a process of its own
 
@@ -28,6 +30,10 @@ ENOUGH_SECONDS = 0.005  # of a repetition: far above the resolution and the cost
 _RELIABLE_SECONDS = 0.001  # from which on a time is extrapolated
 _GROWTH = 10
 _MOST_CALLS = 10_000_000
+
+# How far two results of one kernel may differ, in roundoffs of the largest element, and at most by
+# this part of it: sums of threads are added up in any order.
+_ROUNDOFFS, _SIMILAR = 1024, 0.05
 
 # Kernels that are measured in turn, each in a live process with its operands.
 _MOST_PROCESSES = 16
@@ -54,17 +60,74 @@ def calibrated_calls(kernel: KernelProcess) -> int:
     return max(1, min(_MOST_CALLS, round(calls * ENOUGH_SECONDS / seconds)))
 
 
+class _LoadedKernel:
+    """A kernel in its process, with operands, and the result of its first call.
+
+    Times are those of the kernel only if all calls do the same. One that counts its calls, or finds
+    in its memory what an earlier call left there, may do less in those that are measured.
+
+    Raises:
+        KernelError: the kernel failed.
+    """
+
+    def __init__(self, process: KernelProcess, operation: Operation) -> None:
+        self.process = process
+        self._operation = operation
+        operands = make_operands(operation, "integers")
+        process.load(operands)
+        self._first: np.ndarray | None = None
+        with suppress(WroteOutOfBounds):  # a wrong kernel has a time, too
+            self._first = process.run(operands)
+
+    def check(self) -> None:
+        """Compare the result of a further call with that of the first.
+
+        Raises:
+            ResultChanged: they differ.
+            KernelError: the kernel failed.
+        """
+        if self._first is None:
+            return
+        operands = make_operands(self._operation, "integers")  # not kept: they may be large
+        unit = self._operation.result.type.unit_roundoff
+        wrong = _different(self._first, self.process.run(operands), unit)
+        if wrong:
+            raise ResultChanged(
+                f"The times are those of other work: after the measured calls the kernel computes "
+                f"{wrong:,} of {counted(self._first.size, 'element')} otherwise than in its first "
+                "call."
+            )
+
+
+def _different(first: np.ndarray, last: np.ndarray, unit_roundoff: float) -> int:
+    """Return how many elements differ by more than rounding."""
+    if first.tobytes() == last.tobytes():
+        return 0
+    if not unit_roundoff:
+        return int((first != last).sum())
+    tolerance = min(_SIMILAR, _ROUNDOFFS * unit_roundoff)
+    with np.errstate(all="ignore"):
+        one, other = first.astype(np.float64), last.astype(np.float64)
+        scale = np.max(np.abs(one), initial=0.0, where=np.isfinite(one))
+        similar = np.isclose(other, one, tolerance, tolerance * scale, equal_nan=True)
+    return int((~similar).sum())
+
+
 @dataclass
 class _Live:
     """A kernel in its process, and what was measured."""
 
     dispatch: Dispatch
-    kernel: KernelProcess
+    loaded: _LoadedKernel
     calls: int
     seconds: list[float] = field(default_factory=list[float])
     switches: int = 0
     call: float | None = None
     counts: Mapping[str, float] = field(default_factory=dict[str, float])
+
+    @property
+    def kernel(self) -> KernelProcess:
+        return self.loaded.process
 
     def profile(self, peaks: MachinePeaks | None) -> Profile:
         operation = self.dispatch.operation
@@ -109,26 +172,32 @@ class Profiler:
 
         Args:
             candidates: the names of those that can be the fastest, such as those whose result is
-                right; None for all.
+                right; None for all. Each has to compute after the measured calls what it computed
+                before.
 
         Returns:
-            The profiles by the names of the dispatches, or a sentence on what went wrong.
+            The profiles by the names of the dispatches, or what went wrong.
         """
         measured: Measured = {}
         peaks = self.peaks() if kernels else None
         for group in _groups(kernels):
-            measured |= self._measure(group, peaks)
+            measured |= self._measure(group, peaks, candidates)
         fastest = _fastest(kernels, measured, candidates)
         for group in _groups(fastest):
-            for name, again in self._measure(group, peaks).items():
+            for name, again in self._measure(group, peaks, candidates).items():
                 first = measured[name]
                 if isinstance(again, Profile) and isinstance(first, Profile):
                     measured[name] = replace(first, confirmed=min(again.seconds))
-                elif isinstance(again, str):
+                elif isinstance(again, KernelError):
                     measured[name] = again
         return measured
 
-    def _measure(self, group: Sequence[Kernel], peaks: MachinePeaks | None) -> Measured:
+    def _measure(
+        self,
+        group: Sequence[Kernel],
+        peaks: MachinePeaks | None,
+        candidates: Collection[str] | None,
+    ) -> Measured:
         failed: Measured = {}
         with ExitStack() as processes:
             live: dict[str, _Live] = {}
@@ -136,7 +205,7 @@ class Profiler:
                 try:
                     live[dispatch.name] = self._started(processes, dispatch, compiled)
                 except KernelError as error:
-                    failed[dispatch.name] = str(error)
+                    failed[dispatch.name] = error
             for repetition in range(self.repetitions):
                 every = list(live.values())
                 # Another one first each time, so that none always follows the same one's caches.
@@ -147,8 +216,14 @@ class Profiler:
                         each.seconds.append(seconds / each.calls)
                         each.switches += switches
                     except KernelError as error:
-                        failed[each.dispatch.name] = str(error)
+                        failed[each.dispatch.name] = error
                         del live[each.dispatch.name]
+            for name in [each for each in live if candidates is None or each in candidates]:
+                try:
+                    live[name].loaded.check()
+                except KernelError as error:
+                    failed[name] = error
+                    del live[name]
             for each in live.values():
                 each.call = self._call_seconds(each.kernel)
                 each.counts = self._counts(each)
@@ -156,11 +231,11 @@ class Profiler:
 
     def _started(self, processes: ExitStack, dispatch: Dispatch, compiled: CompiledKernel) -> _Live:
         kernel = processes.enter_context(self.start(compiled.profile))
-        kernel.load(make_operands(dispatch.operation, "integers"))
+        loaded = _LoadedKernel(kernel, dispatch.operation)
         if self.batch_size is None:
-            return _Live(dispatch, kernel, calibrated_calls(kernel))
+            return _Live(dispatch, loaded, calibrated_calls(kernel))
         kernel.time(self.batch_size)  # warms the caches
-        return _Live(dispatch, kernel, self.batch_size)
+        return _Live(dispatch, loaded, self.batch_size)
 
     def _call_seconds(self, kernel: KernelProcess) -> float | None:
         """Return the least seconds of a call that does nothing; None if they are unknown."""
@@ -242,7 +317,7 @@ class TimedVerifier:
         try:
             seconds = self._seconds(dispatch, compiled)
         except KernelError as error:
-            return replace(verification, verdict="CRASHED", detail=str(error))
+            return replace(verification, verdict=verdict_of(error), detail=str(error))
         if not self.limit.exceeds(seconds):
             return verification
         detail = f"a call takes {milliseconds(seconds)} ms, and the limit is "
@@ -254,9 +329,10 @@ class TimedVerifier:
         least = math.inf
         for _ in range(_PROCESSES):
             with self.start(compiled.profile) as kernel:
-                kernel.load(make_operands(dispatch.operation, "integers"))
+                loaded = _LoadedKernel(kernel, dispatch.operation)
                 calls = calibrated_calls(kernel)
                 times = [kernel.time(calls)[0] / calls for _ in range(_REPETITIONS)]
+                loaded.check()
             least = min(least, *times)
             if least <= self.limit.seconds:
                 break

@@ -14,7 +14,7 @@ from typing import cast
 
 from actiondbg.errors import ActiondbgError
 from actiondbg.kernels.bisection.dispatch_bisection import RowBisector, can_be_bisected
-from actiondbg.kernels.errors import CompileError, PeaksUnknown
+from actiondbg.kernels.errors import CompileError, KernelError, PeaksUnknown
 from actiondbg.kernels.execution.kernel_process import SERVERS, KernelProcess
 from actiondbg.kernels.generated import (
     CONFIGURED,
@@ -39,7 +39,7 @@ from actiondbg.kernels.results.entry import (
 from actiondbg.kernels.sweep.settings import SweepSettings
 from actiondbg.kernels.verification.expectation import ReferenceCache
 from actiondbg.kernels.verification.reference_providers import find_reference_provider
-from actiondbg.kernels.verification.verifier import DispatchVerifier, Verifier
+from actiondbg.kernels.verification.verifier import DispatchVerifier, Verifier, verdict_of
 from actiondbg.recording.errors import need_packages
 from actiondbg.support.atomic_write import locked
 from actiondbg.support.dask_client import DaskClient, connect
@@ -382,7 +382,7 @@ class Sweep:
             self._report(progress)
 
 
-def _profiled(row: Row, profile: Profile | str) -> Row:
+def _profiled(row: Row, profile: Profile | KernelError) -> Row:
     """Return a row with its times, or with what went wrong while they were measured."""
     if isinstance(profile, Profile):
         row = replace(row, profile=profile)
@@ -397,7 +397,7 @@ def _profiled(row: Row, profile: Profile | str) -> Row:
         )
     if row.is_wrong:
         return row
-    return replace(row, verification=Verification("CRASHED", detail=profile))
+    return replace(row, verification=Verification(verdict_of(profile), detail=str(profile)))
 
 
 def _doubted(row: Row, reason: str) -> Row:

@@ -11,6 +11,7 @@ from actiondbg.kernels.errors import (
     KernelOutOfMemory,
     KernelTimedOut,
     NotRunnable,
+    ResultChanged,
     WroteOutOfBounds,
 )
 from actiondbg.kernels.execution.kernel import KernelBinary
@@ -27,7 +28,12 @@ _VERDICTS: dict[type[KernelError], Verdict] = {
     KernelOutOfMemory: "OUT OF MEMORY",
     NotRunnable: "NOT RUNNABLE HERE",
     WroteOutOfBounds: "FAILED",
+    ResultChanged: "FAILED",
 }
+
+
+def verdict_of(error: KernelError) -> Verdict:
+    return _VERDICTS.get(type(error), "CRASHED")
 
 
 class DispatchVerifier(Protocol):
@@ -108,8 +114,7 @@ class Verifier:
                         return verification
                     ratio = max(ratio, verification.error_ratio)
         except KernelError as error:
-            verdict = _VERDICTS.get(type(error), "CRASHED")
-            return Verification(verdict, method, total=total, detail=str(error))
+            return Verification(verdict_of(error), method, total=total, detail=str(error))
         methods = ", ".join(dict.fromkeys(each.method for each in expectations))
         return Verification("SUCCESS", methods, total=total, error_ratio=ratio)
 

@@ -52,6 +52,9 @@ class FakeTimedKernel(KernelProcess):
             raise LoaderFailed("There is no function of that name.")
         self.inputs = inputs
 
+    def run(self, inputs: Sequence[np.ndarray]) -> np.ndarray:
+        return inputs[0]
+
     def time(self, calls: int) -> tuple[float, int]:
         request = self._requests
         self._requests += 1

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from actiondbg.kernels.errors import KernelCrashed, KernelError, LoaderFailed
 from actiondbg.kernels.execution.kernel import KernelBinary
 from actiondbg.kernels.model import Configuration, Dispatch, Operation
 from actiondbg.kernels.operations.matmul import Matmul
@@ -51,7 +52,7 @@ def _kernel(name: str, operation: Operation = _MATMUL) -> Kernel:
     return dispatch, CompiledKernel(binary, binary, "yes")
 
 
-def _profile(profile: Profile | str) -> Profile:
+def _profile(profile: Profile | KernelError) -> Profile:
     assert isinstance(profile, Profile)
     return profile
 
@@ -127,11 +128,11 @@ def test_kernels_that_fail_leave_the_others_in_turn() -> None:
     machine.unloadable.add("b")
     kernels = [*map(_kernel, "abc")]
     measured = Profiler(machine.start, repetitions=4, batch_size=1).profile(kernels)
-    assert measured == {
-        kernels[0][0].name: "The kernel crashed: SIGSEGV.",
-        kernels[1][0].name: "There is no function of that name.",
-        kernels[2][0].name: Profile((1.0,) * 4),
-    }
+    crashed, unloadable, right = (measured[each.name] for each, _ in kernels)
+    assert isinstance(crashed, KernelCrashed)
+    assert str(crashed) == "The kernel crashed: SIGSEGV."
+    assert isinstance(unloadable, LoaderFailed)
+    assert right == Profile((1.0,) * 4)
     assert FakeTimedKernel.live == 0
 
 

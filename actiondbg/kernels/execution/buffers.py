@@ -18,11 +18,17 @@ from actiondbg.kernels.model import Tensor
 from actiondbg.kernels.packages import np
 from actiondbg.support.counts import counted
 
+# What memory holds that a kernel did not write, each in one run of three: NaN of each type, then
+# a large number and a large one below zero, in f16, bf16, f32 and f64. A maximum may ignore a NaN,
+# and hides what is below it.
+FILLS = (0xFF, 0x7B, 0xFB)
+_INTEGER_FILL = 0xA5
 _ALIGNMENT = 64
 _PROT_NONE = 0
 
 _watched: list[GuardedBuffer] = []
 _patterns = itertools.count()  # seeds
+_fills = itertools.cycle(FILLS)
 _SA_SIGINFO = 4
 _SA_RESETHAND = 0x80000000
 _ADDRESS_OFFSET = 16  # of si_addr in siginfo_t, with pointers of 64 bits
@@ -31,9 +37,13 @@ _Handler = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p
 _installed: list[object] = []  # keeps the C function of the handler alive
 
 
-def poison(dtype: np.dtype) -> np.ndarray:
-    """Return one element of a type that means "never written"; of a float, a NaN."""
-    byte = 0xA5 if dtype.kind in "iub" else 0xFF
+def poison(dtype: np.dtype, fill: int = FILLS[0]) -> np.ndarray:
+    """Return one element of a type that means "never written".
+
+    Args:
+        fill: the bytes of a float, one of FILLS; by default it is a NaN.
+    """
+    byte = _INTEGER_FILL if dtype.kind in "iub" else fill
     return np.full(dtype.itemsize, byte, np.uint8).view(dtype)
 
 
@@ -45,8 +55,8 @@ def unwritten(result: np.ndarray) -> np.ndarray:
     if result.itemsize == 1:
         return np.zeros(result.shape, bool)
     bits = np.dtype(f"u{result.itemsize}")
-    expected = poison(result.dtype).view(bits)[0]
-    return np.ascontiguousarray(result).view(bits).reshape(result.shape) == expected
+    expected = [poison(result.dtype, each).view(bits)[0] for each in FILLS]
+    return np.isin(np.ascontiguousarray(result).view(bits).reshape(result.shape), expected)
 
 
 class GuardedBuffer:
@@ -100,7 +110,7 @@ class GuardedBuffer:
 
 
 def allocate(tensor: Tensor) -> np.ndarray:
-    """Allocate the result of a kernel, filled with ``poison``, between guarding pages.
+    """Allocate the result of a kernel, filled with ``poison`` of the next fill, between guards.
 
     For loaders, which allocate the result in ``run``: what the kernel does not write is then
     recognised, and so is what it writes outside.
@@ -108,7 +118,7 @@ def allocate(tensor: Tensor) -> np.ndarray:
     _report_faults()
     buffer = GuardedBuffer(tensor)
     bits = np.dtype(f"u{tensor.type.size}")  # a bool would become 1
-    buffer.array.view(bits)[...] = poison(tensor.type.dtype).view(bits)[0]
+    buffer.array.view(bits)[...] = poison(tensor.type.dtype, next(_fills)).view(bits)[0]
     watch(buffer)
     return buffer.array
 

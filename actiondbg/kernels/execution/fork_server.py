@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import errno
+import itertools
 import json
 import os
 import pickle
@@ -19,7 +20,7 @@ import selectors
 import signal
 import socket
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -29,7 +30,14 @@ import numpy
 
 from actiondbg.errors import ActiondbgError
 from actiondbg.kernels.errors import NotRunnable
-from actiondbg.kernels.execution.buffers import GuardedBuffer, receive, release, share, watch
+from actiondbg.kernels.execution.buffers import (
+    FILLS,
+    GuardedBuffer,
+    receive,
+    release,
+    share,
+    watch,
+)
 from actiondbg.kernels.execution.kernel import (
     PACKET,
     READY,
@@ -46,7 +54,7 @@ from actiondbg.statistics.events import CountableEvent
 from actiondbg.support.processes import adopt_orphans, end_with_parent
 
 _M_PERTURB = -6  # of mallopt
-_ALLOCATED = 0x5A  # its complement, 0xA5, is what memory holds then
+_PERTURBED = 0x1FF  # glibc fills with the complement of the lowest byte, if the number is not 0
 _OUTPUT = 64 << 20  # bytes of standard output and error
 
 
@@ -83,6 +91,7 @@ class _Kernel:
         self._loaded = loaded
         self._inputs: Sequence[numpy.ndarray] = ()
         self._groups: dict[tuple[CountableEvent, ...], EventGroup] = {}
+        self._fills = itertools.cycle(FILLS)
 
     def serve(self, request: Request, descriptors: list[int]) -> tuple[Reply, numpy.ndarray | None]:
         if request.kind == "run":
@@ -118,11 +127,10 @@ class _Kernel:
         for buffer, array in zip(inputs, given, strict=True):
             buffer.array[...] = array
             watch(buffer)
-        _fill_allocations(_ALLOCATED)
         try:
-            result = self._loaded.run([buffer.array for buffer in inputs])
+            with _filled_allocations(next(self._fills)):
+                result = self._loaded.run([buffer.array for buffer in inputs])
         finally:
-            _fill_allocations(0)
             damage = release()
         for buffer, array in zip(inputs, given, strict=True):
             if not damage and buffer.array.tobytes() != array.tobytes():
@@ -151,14 +159,22 @@ def _open(request: Request) -> _Kernel:
     return _Kernel(binary, load(binary))
 
 
-def _fill_allocations(byte: int) -> None:
-    """Fill what the C library allocates from now on, or leave it as it is for 0.
+@contextlib.contextmanager
+def _filled_allocations(byte: int) -> Generator[None]:
+    """Fill what the C library allocates meanwhile.
 
-    Fresh memory is zero by chance: a kernel that reads what it did not write would be right.
+    Fresh memory is zero by chance: a kernel that reads what it did not write would be right. But
+    a small block of the thread's cache is reused as it is; see KernelProcess.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # of glibc
-    if mallopt is not None:
-        mallopt(_M_PERTURB, byte)
+    if mallopt is None:
+        yield
+        return
+    mallopt(_M_PERTURB, byte ^ _PERTURBED)
+    try:
+        yield
+    finally:
+        mallopt(_M_PERTURB, 0)
 
 
 def _limit(memory: int | None, result: int) -> None:

@@ -60,6 +60,7 @@ _ERRORS: dict[Problem, type[KernelError]] = {
 _NO_MEMORY = ("bad_alloc", "out of memory", "cannot allocate memory")
 # Of the limit: what a kernel had at least when an allocation failed, whose size is unknown.
 _LARGE_PART = 0.5
+_TUNABLES, _NO_THREAD_CACHE = "GLIBC_TUNABLES", "glibc.malloc.tcache_count=0"
 _TAIL_BYTES = 2000
 _TAIL_LINES = 3
 
@@ -80,12 +81,20 @@ class _Server(NamedTuple):
             self.process.wait()
 
 
-def _started(module: str) -> _Server:
+def _started(module: str, caches: bool) -> _Server:
     """Start a server, and wait until it has imported the module of a loader.
+
+    Args:
+        caches: see KernelProcess.
 
     Raises:
         LoaderFailed: it ended meanwhile, or took too long.
     """
+    # Threads of a BLAS would not survive the fork.
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+    if not caches:
+        given = filter(None, (os.environ.get(_TUNABLES), _NO_THREAD_CACHE))
+        environment[_TUNABLES] = ":".join(given)
     own, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with other:
         process = subprocess.Popen(
@@ -94,8 +103,7 @@ def _started(module: str) -> _Server:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             pass_fds=[other.fileno()],
-            # Threads of a BLAS would not survive the fork.
-            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+            env=environment,
             process_group=0,  # Ctrl-C is the parent's
         )
     server = _Server(own, process)
@@ -114,29 +122,32 @@ def _started(module: str) -> _Server:
 
 
 class ServerPool:
-    """The fork servers of this program, by the module of the loader."""
+    """The fork servers of this program, by the module of the loader and the use of caches."""
 
     def __init__(self) -> None:
-        self._servers: dict[str, _Server] = {}
+        self._servers: dict[tuple[str, bool], _Server] = {}
         self._lock = threading.Lock()
 
     def fork(
-        self, module: str, connection: socket.socket, life: socket.socket, output: int
+        self, key: tuple[str, bool], connection: socket.socket, life: socket.socket, output: int
     ) -> None:
         """Start the process of a kernel, and a server first if there is none.
+
+        Args:
+            key: the module of the loader, and whether the process caches what it frees.
 
         Raises:
             LoaderFailed: the server cannot be started.
         """
         descriptors = [connection.fileno(), life.fileno(), output]
         with self._lock:
-            server = self._servers.get(module)
+            server = self._servers.get(key)
             if server is not None:
                 with contextlib.suppress(OSError):
                     socket.send_fds(server.socket, [START], descriptors)
                     return
-                self._servers.pop(module).close()  # something killed it
-            server = self._servers[module] = _started(module)
+                self._servers.pop(key).close()  # something killed it
+            server = self._servers[key] = _started(*key)
             socket.send_fds(server.socket, [START], descriptors)
 
     def close(self) -> None:
@@ -168,6 +179,8 @@ class KernelProcess(Closeable):
     Args:
         seconds: the limit of each request, loading included.
         memory: the limit in bytes of what the kernel and its operands need, or None.
+        caches: whether glibc reuses small blocks as they are. It is faster, but a kernel that reads
+            what it did not write into such a block may find what makes it right.
 
     Raises:
         LoaderFailed: the loader cannot load it.
@@ -176,7 +189,12 @@ class KernelProcess(Closeable):
     """
 
     def __init__(
-        self, binary: KernelBinary, *, seconds: float = 60.0, memory: int | None = None
+        self,
+        binary: KernelBinary,
+        *,
+        seconds: float = 60.0,
+        memory: int | None = None,
+        caches: bool = True,
     ) -> None:
         self._binary = replace(binary, path=binary.path.absolute())
         self._seconds = seconds
@@ -188,7 +206,7 @@ class KernelProcess(Closeable):
         try:
             with connection, life:
                 module = binary.loader.partition(":")[0]
-                SERVERS.fork(module, connection, life, self._output)
+                SERVERS.fork((module, caches), connection, life, self._output)
             self._ask(Request("open", binary=self._binary, memory=memory))
         except BaseException:
             self.close()

@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Sequence
 
 from actiondbg.kernels.errors import KernelError
-from actiondbg.kernels.execution.buffers import allocate
+from actiondbg.kernels.execution.buffers import FILLS, allocate
 from actiondbg.kernels.execution.kernel import KernelBinary
 from actiondbg.kernels.packages import np
 
@@ -21,8 +21,8 @@ _FILLED = 1 << 18  # bytes of the stack
 def support_source(symbol: str, arguments: int) -> str:
     """Return the C code that is linked to a kernel: what calls and times it.
 
-    A call fills the stack below it, with NaN for floats: a kernel that reads there what it did not
-    write would be right by chance. Another function times it, or nothing.
+    A call fills the stack below it, as buffers are: a kernel that reads there what it did not write
+    would be right by chance. Another function times it, or nothing.
 
     Also what compilers call to round to bf16, which libgcc lacks before version 13. It returns the
     16 bits as the lowest ones of a register for floats, which is written as a float.
@@ -34,6 +34,7 @@ def support_source(symbol: str, arguments: int) -> str:
     values = ", ".join(f"arguments[{index}]" for index in range(arguments))
     types = ", ".join(["void *"] * arguments)
     names = ", ".join(f"void *a{index}" for index in range(arguments))
+    fills = ", ".join(map(hex, FILLS))
     return f"""#include <stdint.h>
 #include <string.h>
 #include <time.h>
@@ -55,8 +56,10 @@ double {TIMER}(void **arguments, long calls, int empty) {{
 }}
 
 static __attribute__((noinline)) void fill_stack(void) {{
+  static const unsigned char fills[] = {{{fills}}};
+  static unsigned next;
   char stack[{_FILLED}];
-  memset(stack, 0xff, sizeof stack);
+  memset(stack, fills[next++ % sizeof fills], sizeof stack);
   __asm__ volatile("" : : "r"(stack) : "memory"); /* it is kept */
 }}
 

@@ -106,7 +106,9 @@ class Verifier:
     ) -> Verification:
         method, ratio = "", 0.0
         try:
-            with KernelProcess(binary, seconds=self._seconds, memory=self._memory) as process:
+            with KernelProcess(
+                binary, seconds=self._seconds, memory=self._memory, caches=False
+            ) as process:
                 for each in expectations:
                     method = each.method
                     verification = _compared(process.run(each.operands), each)

@@ -5,15 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from actiondbg.kernels.execution.kernel_process import KernelProcess
 from actiondbg.kernels.generated import GeneratedFolder
 from actiondbg.kernels.model import Configuration, Dispatch, Operation
 from actiondbg.kernels.operations.generic import Reduction
 from actiondbg.kernels.operations.matmul import Matmul
+from actiondbg.kernels.programs.extraction import cut
+from actiondbg.kernels.programs.structured_operation import parse_program
 from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.results.entry import Verification
 from actiondbg.kernels.verification.expectation import ReferenceCache
+from actiondbg.kernels.verification.operands import make_operands
 from actiondbg.kernels.verification.verifier import Verifier
 from tests.fakes.kernels.c_kernel import MATMUL, compile_kernel
 
@@ -100,6 +105,41 @@ def test_memory_that_a_kernel_allocates_is_not_zero(tmp_path: Path) -> None:
     assert _verify(tmp_path, zeroed).verdict == "SUCCESS"
     (tmp_path / "wrong").mkdir()
     assert _verify(tmp_path / "wrong", sums + body).verdict == "FAILED"
+
+
+@pytest.mark.parametrize("size", [200, 256, 800, 1032, 4096])
+def test_allocated_memory_is_nan_or_large(tmp_path: Path, size: int) -> None:
+    """Also a small block: such blocks are reused as the process left them."""
+    body = f"char *block = malloc({size}); memcpy(result, block, 200); free(block);"
+    binary = compile_kernel(tmp_path, _MATMUL, body)
+    operands = make_operands(_MATMUL, "integers")
+    with KernelProcess(binary, caches=False) as process:
+        made = [process.run(operands).ravel()[49] for _ in range(4)]
+    assert np.isnan(made[3])
+    assert made[1] > 1e30
+    assert made[2] < -1e30
+
+
+def test_a_maximum_of_numbers_begins_with_a_fill(tmp_path: Path) -> None:
+    """One that ignores NaN does not see that its memory is one."""
+    program = """
+    func.func @f(%x: tensor<8x16xf32>) -> tensor<8xf32> {
+      %lowest = arith.constant 0xFF800000 : f32
+      %empty = tensor.empty() : tensor<8xf32>
+      %fill = linalg.fill ins(%lowest : f32) outs(%empty : tensor<8xf32>) -> tensor<8xf32>
+      %max = linalg.reduce { arith.maxnumf } ins(%x : tensor<8x16xf32>)
+        outs(%fill : tensor<8xf32>) dimensions = [1]
+      return %max : tensor<8xf32>
+    }"""
+    (operation,) = cut(parse_program(program, "The program")).operations
+    right = """for (int i = 0; i < 8; i++) {
+      result[i] = -__builtin_inff();
+      for (int j = 0; j < 16; j++) result[i] = __builtin_fmaxf(result[i], arg0[i * 16 + j]);
+    }"""
+    assert _verify(tmp_path, right, operation=operation).verdict == "SUCCESS"
+    (tmp_path / "wrong").mkdir()
+    wrong = right.replace("result[i] = -__builtin_inff();", "")
+    assert _verify(tmp_path / "wrong", wrong, operation=operation).verdict == "FAILED"
 
 
 def test_a_wrong_tile_is_shown(tmp_path: Path) -> None:

@@ -10,7 +10,14 @@ import re
 import numpy
 import pytest
 
-from actiondbg.kernels.execution.buffers import GuardedBuffer, poison, receive, share, unwritten
+from actiondbg.kernels.execution.buffers import (
+    GuardedBuffer,
+    allocate,
+    poison,
+    receive,
+    share,
+    unwritten,
+)
 from actiondbg.kernels.execution.kernel import Reply, decode_reply
 from actiondbg.kernels.model import ElementType, Tensor
 from tests.elements import some
@@ -79,6 +86,17 @@ def test_unwritten_elements_are_recognised_but_of_one_byte(kind: ElementType) ->
     assert unwritten(result).sum() == (0 if kind.size == 1 else 1)
     if kind.is_float:
         assert numpy.isnan(poison(kind.dtype).astype(numpy.float64)).all()
+
+
+@pytest.mark.parametrize("kind", [ElementType.F16, ElementType.F32, ElementType.F64])
+def test_results_begin_as_nan_and_as_large_numbers_of_both_signs(kind: ElementType) -> None:
+    """A maximum that ignores NaN hides one, and each maximum hides what is below it."""
+    results = [allocate(_tensor((2,), kind)) for _ in range(3)]
+    assert all(unwritten(each).all() for each in results)
+    values = [float(each[0]) for each in results]
+    assert sum(numpy.isnan(values)) == 1
+    assert max(each for each in values if each == each) > 6e4
+    assert min(each for each in values if each == each) < -6e4
 
 
 @pytest.mark.parametrize("kind", _TYPES)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from importlib.util import find_spec
-from math import prod, sqrt
+from math import inf, prod, sqrt
 from typing import ClassVar, Literal
 
 from actiondbg.errors import ActiondbgError
@@ -18,6 +18,12 @@ from actiondbg.kernels.packages import np
 
 # Bits of the significand with the implicit one: integers up to 2 to this power are exact.
 _PRECISION = {"f16": 11, "bf16": 8, "f32": 24, "f64": 53}
+_LARGEST_FINITE = {
+    "f16": 65504.0,
+    "bf16": 3.3895313892515355e38,
+    "f32": 3.4028234663852886e38,
+    "f64": 1.7976931348623157e308,
+}
 _NUMPY = {
     "f16": "float16",
     "f32": "float32",
@@ -61,6 +67,11 @@ class ElementType(Enum):
     def size(self) -> int:
         """The size of an element in bytes; one of i1 is a byte."""
         return max(1, self.bits // 8)
+
+    @property
+    def largest(self) -> float:
+        """The largest finite float; infinity for integers, which wrap around."""
+        return _LARGEST_FINITE.get(self.value, inf)
 
     @property
     def precision(self) -> int:
@@ -142,12 +153,15 @@ class Reference:
             sign has ``one_sign_growth`` times as much. 0 dimensions where one bound holds for all.
         signed_zeros: whether zeros of the expected result have the sign that is expected.
         exact: False if the operation rounds whatever its operands are, such as an exponential.
+        overflows: whether a number on the way to the result is too large for its type: compilers
+            that round less, or multiply and add at once, then differ by more than rounding.
     """
 
     values: np.ndarray
     magnitude: np.ndarray
     exact: bool = True
     signed_zeros: bool = False
+    overflows: bool = False
 
 
 def one_sign_growth(terms: int) -> float:

@@ -68,14 +68,15 @@ class GuardedBuffer:
         inner = room + -room % page
         self.tensor = tensor
         self._memory = mmap.mmap(-1, inner + 2 * page, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-        self._bytes = np.frombuffer(self._memory, np.uint8)[page : page + inner]
+        whole = np.frombuffer(self._memory, np.uint8)
+        self._bytes = whole[page : page + inner]
         self._start = inner - room
         self._end = self._start + tensor.bytes
         random = np.random.default_rng(next(_patterns))
         self._around = random.integers(0, 256, self._bytes.size - tensor.bytes, np.uint8)
         self._bytes[: self._start] = self._around[: self._start]
         self._bytes[self._end :] = self._around[self._start :]
-        self._address = self._bytes.ctypes.data
+        self._address = whole.ctypes.data + page  # also of a tensor without elements
         for guard in (self._address - page, self._address + inner):
             libc = ctypes.CDLL(None, use_errno=True)
             if libc.mprotect(ctypes.c_void_p(guard), ctypes.c_size_t(page), _PROT_NONE):
@@ -179,7 +180,7 @@ def share(arrays: Sequence[np.ndarray]) -> int:
             content = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
             file.write(content.data)
             file.write(bytes(-content.size % _ALIGNMENT))
-        if not arrays:  # an empty file cannot be mapped
+        if not any(array.size for array in arrays):  # an empty file cannot be mapped
             file.write(bytes(_ALIGNMENT))
     return descriptor
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import erf, prod
 from string import ascii_letters
 
@@ -273,7 +273,9 @@ def interpret(text: str, inputs: Sequence[np.ndarray], accumulator: ElementType)
     *operations, end = (view.operation for view in block.operations)
     for operation in operations:
         scope[operation.results[0]] = interpreter.evaluate(operation, scope)
-    return _reference(scope[end.operands[0]])
+    # The type of the result may be too narrow for the last number, as it may be for a sum.
+    overflows = any(interpreter.overflows[:-1])
+    return replace(_reference(scope[end.operands[0]]), overflows=overflows)
 
 
 _Scope = dict["ir.Value", BoundedArray]
@@ -294,9 +296,14 @@ def _wide(array: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class _Interpreter:
-    """Evaluates operations, with errors in the roundoff of an accumulator."""
+    """Evaluates operations, with errors in the roundoff of an accumulator.
+
+    Attributes:
+        overflows: of each operation, in order, whether a result is too large for its type.
+    """
 
     accumulator: ElementType
+    overflows: list[bool] = field(default_factory=list[bool])
 
     def evaluate(self, operation: ir.Operation, scope: _Scope) -> BoundedArray:
         """Return the result of an operation outside of a body."""
@@ -318,6 +325,8 @@ class _Interpreter:
                 f"The reference does not interpret the reduction of {operation.name}: it is not "
                 "one sum, maximum or minimum."
             )
+        if 0 in operation.sizes:
+            return _broadcast(scope[operation.destination], tensor_shape(operation.result.type))
         factors = _factors(operation, combine)
         if factors is not None:
             reduced = self._product_sum(operation, scope, factors)
@@ -325,7 +334,14 @@ class _Interpreter:
             reduced = self._reduced(operation, scope, combine)
         initial = scope[operation.destination]
         kind = element_name(operation.result.type)
-        return computed(combine.name, kind, [initial, reduced], self.accumulator)
+        return self._computed(combine.name, kind, [initial, reduced])
+
+    def _computed(self, name: str, kind: str, operands: list[BoundedArray]) -> BoundedArray:
+        result = computed(name, kind, operands, self.accumulator)
+        limit = _element(kind).largest if kind.startswith(("f", "bf")) else np.inf
+        sizes = abs(result.values) if limit < np.inf else np.zeros(1)
+        self.overflows.append(bool(((sizes > limit) & np.isfinite(sizes)).any()))
+        return result
 
     def _parallel(self, operation: StructuredOperation, scope: _Scope) -> BoundedArray:
         result = self._body(operation, scope, None)
@@ -439,7 +455,7 @@ class _Interpreter:
             return _extracted(operands[0], operands[1:])
         if name in ("arith.cmpi", "arith.cmpf"):
             return _comparison(operation, operands)
-        return computed(name, str(operation.results[0].type), operands, self.accumulator)
+        return self._computed(name, str(operation.results[0].type), operands)
 
 
 def _extracted(source: BoundedArray, indices: Sequence[BoundedArray]) -> BoundedArray:
@@ -547,6 +563,6 @@ def _range(loop: int, sizes: tuple[int, ...]) -> np.ndarray:
 def _order(indexing: ir.AffineMap) -> list[int]:
     """Return the loops that the dimensions of a result are."""
     loops = dimensions(indexing)
-    if None in loops:
+    if None in loops or len(set(loops)) < len(loops):
         raise Unsupported(f"The reference does not interpret a result with the map {indexing}.")
     return [loop for loop in loops if loop is not None]

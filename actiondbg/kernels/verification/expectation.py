@@ -38,7 +38,7 @@ from actiondbg.version import VERSION
 _TINY = {"f16": -24, "bf16": -126, "f32": -126, "f64": -1022}
 _EQUAL = "equal"
 _INTEGERS = ("whole range", "integers", "signs")
-_VERSION = 6  # of how operands and bounds are made
+_VERSION = 7  # of how operands and bounds are made
 _KEY = "reference.json"
 
 
@@ -52,6 +52,7 @@ class Expectation:
         method: how elements are compared, in words.
         run: the kind of the operands.
         signed_zeros: whether -0.0 does not equal 0.0: a maximum or minimum selects one of them.
+        overflows: see Reference.
     """
 
     operands: list[np.ndarray]
@@ -60,6 +61,7 @@ class Expectation:
     method: str
     run: OperandRun = FIRST_RUN
     signed_zeros: bool = False
+    overflows: bool = False
 
     def reshaped(self, shape: tuple[int, ...]) -> Expectation:
         bound = None if self.bound is None else self.bound.reshape(shape)
@@ -89,7 +91,8 @@ def expected_results(operation: Operation, provider: str = NUMPY) -> list[Expect
     """Compute what a kernel has to compute, for each of the operands that verify it.
 
     Sums of small integers find lost and doubled elements; operands with all their bits and reals
-    find lost precision; maxima at each place find a maximum of too few elements.
+    find lost precision; maxima at each place find a maximum of too few elements. Operands are left
+    out of which a number on the way to the result is too large.
 
     Raises:
         UsageError: there is no such provider.
@@ -98,13 +101,11 @@ def expected_results(operation: Operation, provider: str = NUMPY) -> list[Expect
     compute = find_reference_provider(provider)
     first = expected_result(operation, provider)
     exact = _reference(operation, first.operands, compute).exact
-    return [
-        first,
-        *(
-            expectation_of(operation, run.kind, compute, run.index)
-            for run in further_runs(operation, first.run.kind, exact)
-        ),
-    ]
+    further = (
+        expectation_of(operation, run.kind, compute, run.index)
+        for run in further_runs(operation, first.run.kind, exact)
+    )
+    return [first, *(each for each in further if not each.overflows)]
 
 
 def expectation_of(
@@ -117,8 +118,19 @@ def expectation_of(
     """
     operands = make_operands(operation, kind, index)
     reference = _reference(operation, operands, compute)
+    made = _expectation(operation, OperandRun(kind, index), operands, reference, compute)
+    return replace(made, overflows=reference.overflows)
+
+
+def _expectation(
+    operation: Operation,
+    run: OperandRun,
+    operands: list[np.ndarray],
+    reference: Reference,
+    compute: ComputeReference,
+) -> Expectation:
+    kind = run.kind
     values, result = reference.values, operation.result.type
-    run = OperandRun(kind, index)
     if kind == "edges":
         # Of results that are NaN or infinite there is none. A finite one that was selected from
         # such operands is as exact as the operation is, and else unknown.
@@ -165,7 +177,8 @@ def _exact_sums(
 ) -> np.ndarray:
     """Return which results of precise, huge or denormal operands are exact.
 
-    They are if the results of the same operands as integers are, and are multiples of them.
+    They are if the results of the same operands as integers are, and they and all that is added up
+    on the way are multiples of these: a constant that is added, and subtracted again, rounds.
     """
     at = run.index % len(operands)
     scale = precise_scale(run.kind, operation.inputs[at].type)
@@ -175,6 +188,7 @@ def _exact_sums(
     ]
     unscaled = _reference(operation, integers, compute)
     exact = unscaled.values * scale == reference.values
+    exact &= unscaled.magnitude * scale == reference.magnitude
     return (unscaled.magnitude < exact_limit(operation)) & exact
 
 

@@ -43,12 +43,6 @@ _DRAWS = 14  # times as many runs as places: each place is drawn in some run, bu
 _BOUNDARIES = 24  # of tiles, where all rows of a long maximum have it
 # Powers of 2 that make integers of all bits large, such that some may be added up.
 _HUGE = {"f16": 1, "bf16": 60, "f32": 60, "f64": 500}
-_LARGEST_FINITE = {
-    "f16": 65504.0,
-    "bf16": 3.3895313892515355e38,
-    "f32": 3.4028234663852886e38,
-    "f64": 1.7976931348623157e308,
-}
 # The exponent of the smallest denormal number; conversions to bf16 have none.
 _DENORMAL = {"f16": -24, "f32": -149, "f64": -1074}
 
@@ -148,7 +142,7 @@ def make_operands(operation: Operation, kind: OperandKind, index: int = 0) -> li
         _operand(operation, at, kind, index, numbers).astype(tensor.type.dtype)
         for at, tensor in enumerate(operation.inputs)
     ]
-    if kind == "extremes":
+    if kind == "extremes" and arrays[0].size:
         arrays[0] = _with_extremes(operation, index, numbers)
     if kind == "edges":
         return [_with_edges(operation, at, each, index, numbers) for at, each in enumerate(arrays)]
@@ -363,7 +357,7 @@ def _identity(operation: Operation) -> tuple[float, float]:
     is_max = operation.extreme == "max"
     if element.is_float:
         sign = -1 if is_max else 1
-        return sign * inf, sign * _LARGEST_FINITE[element.value]
+        return sign * inf, sign * element.largest
     limit = 1 << element.precision
     return (-limit, 1 - limit) if is_max else (limit - 1, limit - 2)
 

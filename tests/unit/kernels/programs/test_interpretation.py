@@ -193,3 +193,41 @@ def test_comparisons_with_nan_are_ordered_or_not() -> None:
     assert np.isnan(found["ugt"][0])
     assert np.isnan(found["une"][0])
     assert found["une"][1:] == found["one"][1:] == [2, 3, 3]
+
+
+def test_numbers_on_the_way_that_are_too_large_are_reported() -> None:
+    narrow = """%n = arith.truncf %a : f32 to f16
+        %w = arith.extf %n : f16 to f32
+        linalg.yield %w : f32"""
+    assert not _evaluate(narrow, [65504, 1, 2, 3], [0] * 4).overflows
+    assert _evaluate(narrow, [65536, 1, 2, 3], [0] * 4).overflows
+    square = "%s = arith.mulf %a, %a : f32\n"
+    yielded = f"{square}linalg.yield %s : f32"
+    assert not _evaluate(yielded, [1e30, 1, 2, 3], [0] * 4).overflows  # so is the result
+    product = f"{square}%p = arith.mulf %s, %b : f32\nlinalg.yield %p : f32"
+    assert _evaluate(product, [1e30, 1, 2, 3], [1e-30] * 4).overflows
+    assert not _evaluate(product, [np.inf, 1, 2, 3], [1e-30] * 4).overflows
+
+
+def test_a_maximum_of_nothing_is_what_it_begins_with() -> None:
+    text = """func.func @f(%x: tensor<3x0xf32>, %start: tensor<3xf32>) -> tensor<3xf32> {
+      %r = linalg.reduce { arith.maximumf } ins(%x : tensor<3x0xf32>)
+        outs(%start : tensor<3xf32>) dimensions = [1]
+      return %r : tensor<3xf32>
+    }"""
+    inputs = [np.zeros((3, 0), np.float32), np.array([1, -2, 3], np.float32)]
+    assert interpret(text, inputs, ElementType.F32).values.tolist() == [1, -2, 3]
+
+
+def test_a_diagonal_is_not_interpreted() -> None:
+    text = """func.func @f(%x: tensor<3xf32>, %old: tensor<3x3xf32>) -> tensor<3x3xf32> {
+      %r = linalg.generic {
+          indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i, i)>],
+          iterator_types = ["parallel"]} ins(%x : tensor<3xf32>) outs(%old : tensor<3x3xf32>) {
+      ^bb0(%a: f32, %o: f32):
+        linalg.yield %a : f32
+      } -> tensor<3x3xf32>
+      return %r : tensor<3x3xf32>
+    }"""
+    with pytest.raises(Unsupported, match=r"\(d0\) -> \(d0, d0\)"):
+        interpret(text, [np.zeros(3, np.float32), np.zeros((3, 3), np.float32)], ElementType.F32)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +16,10 @@ from actiondbg.kernels.verification.expectation import (
     ReferenceCache,
     expectation_of,
     expected_result,
+    expected_results,
 )
 from actiondbg.kernels.verification.reference_providers import find_reference_provider
+from actiondbg.kernels.verification.result_check import compare
 from tests.elements import some
 
 _F16, _BF16, _F32 = ElementType.F16, ElementType.BF16, ElementType.F32
@@ -117,3 +119,51 @@ def test_a_reference_of_another_shape_is_refused() -> None:
 
     with pytest.raises(KernelError, match=r"The reference has the shape \(6, 4\)"):
         expectation_of(Matmul(4, 6, 8), "integers", compute)
+
+
+def _program(body: str) -> Operation:
+    """Return an elementwise program of f32."""
+    pytest.importorskip("mlir.ir")
+    from actiondbg.kernels.programs.extraction import cut
+    from actiondbg.kernels.programs.structured_operation import parse_program
+
+    text = f"""func.func @f(%x: tensor<33x65xf32>) -> tensor<33x65xf32> {{
+      %e = tensor.empty() : tensor<33x65xf32>
+      %y = linalg.generic {{
+          indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>],
+          iterator_types = ["parallel", "parallel"]}}
+          ins(%x : tensor<33x65xf32>) outs(%e : tensor<33x65xf32>) {{
+      ^bb0(%a: f32, %old: f32):
+        {body}
+        linalg.yield %r : f32
+      }} -> tensor<33x65xf32>
+      return %y : tensor<33x65xf32>
+    }}"""
+    (operation,) = cut(parse_program(text, "The program")).operations
+    return operation
+
+
+_CHAINS: dict[str, tuple[str, Callable[[np.ndarray], np.ndarray]]] = {
+    "narrowed": (
+        "%n = arith.truncf %a : f32 to f16\n%r = arith.extf %n : f16 to f32",
+        lambda x: x.astype(np.float16).astype(np.float32),
+    ),
+    "overflow": (
+        "%s = arith.mulf %a, %a : f32\n%t = arith.addf %s, %a : f32\n%r = arith.subf %t, %s : f32",
+        lambda x: x * x + x - x * x,
+    ),
+    "rounded to integers": (
+        "%c = arith.constant 12582912.0 : f32\n%s = arith.addf %a, %c : f32\n"
+        "%r = arith.subf %s, %c : f32",
+        lambda x: x + np.float32(12582912) - np.float32(12582912),
+    ),
+}
+
+
+@pytest.mark.parametrize("chain", _CHAINS)
+def test_chains_that_round_on_the_way_are_right(chain: str) -> None:
+    body, compute = _CHAINS[chain]
+    for expectation in some(expected_results(_program(body))):
+        with np.errstate(all="ignore"):
+            result = compute(expectation.operands[0])
+        assert not compare(result, expectation).wrong.any(), expectation.run

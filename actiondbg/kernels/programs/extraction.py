@@ -124,10 +124,14 @@ class _Extraction:
             root.name,
             sum(_work(each) for each in self._members),
             accumulation if accumulation.is_float else output.type,
-            selected=root.selected,
+            selected=root.selected if self._is_of(outside) else "",
             selected_axes=self._selected_axes(outside),
             indexed=self._indexed(outside),
         )
+
+    def _is_of(self, outside: Sequence[ir.Value]) -> bool:
+        """Whether the group is the root alone, of one operand: a window has a shape only."""
+        return len(self._members) == 1 and list(outside) == self._root.inputs[:1]
 
     def _indexed(self, outside: Sequence[ir.Value]) -> tuple[int, ...]:
         """Return of each operand the size of the dimension that its elements are indices of, or 0.

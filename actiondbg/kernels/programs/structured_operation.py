@@ -145,12 +145,20 @@ class StructuredOperation:
 
     @property
     def selected(self) -> Literal["max", "min", ""]:
-        """What a reduction selects of its terms, or "" if it combines them otherwise."""
-        if not self.is_reduction:
+        """What a reduction selects of its first operand, or "" if it computes something else.
+
+        Elements may be extended, which is exact.
+        """
+        combine = self.combination if self.is_reduction else None
+        if combine is None:
             return ""
-        users = [use.owner.operation.name for use in self.so_far.uses]
-        name = users[0] if len(users) == 1 else ""
-        found = re.fullmatch(r"arith\.(max|min)(imumf|numf|si)", name)
+        term = next(each for each in combine.operands if each != self.so_far)
+        cast_of_it = defining_operation(term)
+        if cast_of_it is not None and cast_of_it.name in ("arith.extf", "arith.extsi"):
+            term = cast_of_it.operands[0]
+        if term != self.body.arguments[0]:
+            return ""
+        found = re.fullmatch(r"arith\.(max|min)(imumf|numf|si)", combine.name)
         return cast('Literal["max", "min"]', found[1]) if found else ""
 
     @property

@@ -114,7 +114,7 @@ def expectation_of(
     """Compute the expected result for one kind of operands; see OperandRun.
 
     Raises:
-        KernelError: the reference needs too much memory, or has another shape.
+        KernelError: the reference failed, needs too much memory, or has another shape.
     """
     operands = make_operands(operation, kind, index)
     reference = _reference(operation, operands, compute)
@@ -200,6 +200,8 @@ def _reference(
             reference = compute(operation, operands)
     except MemoryError as error:
         raise KernelError("The reference needs more memory than there is.") from error
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        raise KernelError(f"The reference failed: {type(error).__name__}: {error}.") from error
     values = np.asarray(reference.values)
     if values.shape != operation.result.shape:
         raise KernelError(

@@ -11,6 +11,7 @@ from actiondbg.kernels.generated import add_to_manifest, read_manifest
 from actiondbg.kernels.model import Configuration, Dispatch
 from actiondbg.kernels.programs.extraction import cut_program, operations_of
 from actiondbg.kernels.programs.model_operation import ModelOperation
+from actiondbg.kernels.verification.expectation import expected_results
 from tests.elements import some
 from tests.fakes.kernels.program import PROGRAM
 
@@ -179,3 +180,57 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
         UsageError, match=r"binary is not text: write the program as .mlir, not bytecode"
     ):
         operations_of(tmp_path / "binary")
+
+
+def _rows(body: str) -> str:
+    """Return a reduction of the rows of an operand, with a second operand for each column."""
+    maps = ", ".join(f"affine_map<(i, j) -> ({each})>" for each in ("i, j", "j", "i"))
+    return f"""
+    func.func @f(%x: tensor<4x6xf32>, %y: tensor<6xf32>, %start: tensor<4xf32>) -> tensor<4xf32> {{
+      %r = linalg.generic {{
+          indexing_maps = [{maps}], iterator_types = ["parallel", "reduction"]}}
+          ins(%x, %y : tensor<4x6xf32>, tensor<6xf32>) outs(%start : tensor<4xf32>) {{
+      ^bb0(%a: f32, %b: f32, %old: f32):
+        {body}
+        linalg.yield %m : f32
+      }} -> tensor<4xf32>
+      return %r : tensor<4xf32>
+    }}"""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "%m = arith.maximumf %a, %old : f32",
+        "%t = arith.addf %a, %b : f32\n%m = arith.maximumf %t, %old : f32",
+        "%t = arith.mulf %a, %a : f32\n%m = arith.minnumf %old, %t : f32",
+    ],
+)
+def test_a_maximum_with_further_operands_selects_none(tmp_path: Path, body: str) -> None:
+    """Its terms are rounded, and its operands have shapes of their own."""
+    path = tmp_path / "program.mlir"
+    path.write_text(_rows(body))
+    (operation,) = operations_of(path)
+    assert operation.extreme is None
+    for expectation in some(expected_results(operation)):
+        shapes = [each.shape for each in expectation.operands]
+        assert shapes == [each.shape for each in operation.inputs]
+
+
+def test_a_maximum_of_its_only_operand_selects_it(tmp_path: Path) -> None:
+    path = tmp_path / "program.mlir"
+    path.write_text("""func.func @f(%x: tensor<4x6xbf16>) -> tensor<4xf32> {
+      %lowest = arith.constant 0xFF800000 : f32
+      %empty = tensor.empty() : tensor<4xf32>
+      %fill = linalg.fill ins(%lowest : f32) outs(%empty : tensor<4xf32>) -> tensor<4xf32>
+      %r = linalg.reduce ins(%x : tensor<4x6xbf16>) outs(%fill : tensor<4xf32>) dimensions = [1]
+        (%a: bf16, %old: f32) {
+          %wide = arith.extf %a : bf16 to f32
+          %m = arith.maximumf %old, %wide : f32
+          linalg.yield %m : f32
+        }
+      return %r : tensor<4xf32>
+    }""")
+    (operation,) = operations_of(path)
+    assert operation.extreme == "max"
+    assert operation.reduced_axes == (1,)

@@ -167,3 +167,42 @@ def test_chains_that_round_on_the_way_are_right(chain: str) -> None:
         with np.errstate(all="ignore"):
             result = compute(expectation.operands[0])
         assert not compare(result, expectation).wrong.any(), expectation.run
+
+
+def test_a_maximum_of_rounded_terms_is_right() -> None:
+    pytest.importorskip("mlir.ir")
+    from actiondbg.kernels.programs.extraction import cut
+    from actiondbg.kernels.programs.structured_operation import parse_program
+
+    text = """func.func @f(%x: tensor<33x65xf32>, %y: tensor<33x65xf32>) -> tensor<33xf32> {
+      %lowest = arith.constant 0xFF800000 : f32
+      %factor = arith.constant 0.1 : f32
+      %e = tensor.empty() : tensor<33xf32>
+      %fill = linalg.fill ins(%lowest : f32) outs(%e : tensor<33xf32>) -> tensor<33xf32>
+      %r = linalg.generic {
+          indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>,
+                           affine_map<(i, j) -> (i)>],
+          iterator_types = ["parallel", "reduction"]}
+          ins(%x, %y : tensor<33x65xf32>, tensor<33x65xf32>) outs(%fill : tensor<33xf32>) {
+      ^bb0(%a: f32, %b: f32, %old: f32):
+        %s = arith.mulf %a, %factor : f32
+        %t = arith.addf %s, %b : f32
+        %m = arith.maximumf %t, %old : f32
+        linalg.yield %m : f32
+      } -> tensor<33xf32>
+      return %r : tensor<33xf32>
+    }"""
+    (operation,) = cut(parse_program(text, "The program")).operations
+    for expectation in some(expected_results(operation)):
+        x, y = expectation.operands
+        with np.errstate(all="ignore"):
+            result = (x * np.float32(0.1) + y).max(axis=1)
+        assert not compare(result, expectation).wrong.any(), expectation.run
+
+
+def test_a_reference_that_fails_is_the_fault_of_one_operation() -> None:
+    def compute(operation: Operation, operands: Sequence[np.ndarray]) -> Reference:
+        raise IndexError("index 6 is out of bounds")
+
+    with pytest.raises(KernelError, match="The reference failed: IndexError: index 6 is out of"):
+        expectation_of(Matmul(4, 6, 8), "integers", compute)

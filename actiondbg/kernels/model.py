@@ -155,6 +155,8 @@ class Reference:
         exact: False if the operation rounds whatever its operands are, such as an exponential.
         overflows: whether a number on the way to the result is too large for its type: compilers
             that round less, or multiply and add at once, then differ by more than rounding.
+        errors: bounds the rounding error instead of ``magnitude``, without the last rounding, to
+            the type of the result; None if it is not known apart.
     """
 
     values: np.ndarray
@@ -162,6 +164,7 @@ class Reference:
     exact: bool = True
     signed_zeros: bool = False
     overflows: bool = False
+    errors: np.ndarray | None = None
 
 
 def one_sign_growth(terms: int) -> float:

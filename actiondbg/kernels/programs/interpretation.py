@@ -59,11 +59,33 @@ class BoundedArray:
         errors: to first order, in units of the roundoff of the accumulator; 0 for what is exact.
         exact: whether the values are those that a kernel computes if the operands are integers
             and all absolute values are below 2 to the precision.
+        earlier: the bound without the last rounding, to the type of the values; None if there was
+            none.
     """
 
     values: np.ndarray
     errors: np.ndarray
     exact: bool = True
+    earlier: np.ndarray | None = None
+
+    @property
+    def unrounded(self) -> np.ndarray:
+        """The bound of the error without the last rounding."""
+        return self.errors if self.earlier is None else self.earlier
+
+    def mapped(self, function: Callable[[np.ndarray], np.ndarray]) -> BoundedArray:
+        """Return the array with its elements at other places.
+
+        Args:
+            function: of an array of the shape of ``values``.
+        """
+        shape = self.values.shape
+        errors, earlier = (
+            None if each is None else function(np.broadcast_to(each, shape))
+            for each in (self.errors, self.earlier)
+        )
+        assert errors is not None
+        return BoundedArray(function(self.values), errors, self.exact, earlier)
 
 
 def exact_array(values: np.ndarray) -> BoundedArray:
@@ -96,7 +118,8 @@ def computed(
             return result
         unit = accumulator.unit_roundoff
         weight = _element(kind).unit_roundoff / unit if unit else 1.0
-        return replace(result, errors=result.errors + weight * np.abs(result.values))
+        errors = result.errors + weight * np.abs(result.values)
+        return replace(result, errors=errors, earlier=result.errors)
 
 
 def _element(kind: str) -> ElementType:
@@ -132,8 +155,8 @@ def _combined(function: np.ufunc, errors: np.ufunc) -> _Binary:
 
     def apply(x: BoundedArray, y: BoundedArray) -> BoundedArray:
         x, y = signed(x), signed(y)
-        bound = errors(x.errors, y.errors)
-        return BoundedArray(function(x.values, y.values), bound, x.exact and y.exact)
+        bound, earlier = errors(x.errors, y.errors), errors(x.unrounded, y.unrounded)
+        return BoundedArray(function(x.values, y.values), bound, x.exact and y.exact, earlier)
 
     return apply
 
@@ -157,17 +180,21 @@ def _product(x: BoundedArray, y: BoundedArray) -> BoundedArray:
 
 def _quotient(x: BoundedArray, y: BoundedArray) -> BoundedArray:
     values = x.values / y.values
-    return BoundedArray(values, (x.errors + abs(values) * y.errors) / abs(y.values), exact=False)
+    errors = (x.errors + abs(values) * y.errors) / abs(y.values)
+    # A compiler may multiply by the reciprocal.
+    return BoundedArray(values, errors + abs(values), exact=False)
 
 
 def _selection(condition: BoundedArray, x: BoundedArray, y: BoundedArray) -> BoundedArray:
     values = np.where(condition.values, x.values, y.values)
     errors = np.where(condition.values, x.errors, y.errors)
-    return BoundedArray(values, errors, condition.exact and x.exact and y.exact)
+    earlier = np.where(condition.values, x.unrounded, y.unrounded)
+    return BoundedArray(values, errors, condition.exact and x.exact and y.exact, earlier)
 
 
 def _same(x: BoundedArray) -> BoundedArray:
-    return x
+    """Return a number in another type: the last rounding was not to this one."""
+    return replace(x, earlier=None)
 
 
 def _as_float(x: BoundedArray) -> BoundedArray:
@@ -210,7 +237,9 @@ def _function(
 
 
 def _fused(x: BoundedArray, y: BoundedArray, z: BoundedArray) -> BoundedArray:
-    return _sum(_product(x, y), z)
+    product = _product(x, y)
+    # A processor without such an instruction rounds the product.
+    return _sum(replace(product, errors=product.errors + abs(product.values)), z)
 
 
 _FUNCTIONS: dict[str, Callable[..., BoundedArray]] = {
@@ -284,8 +313,11 @@ _Scope = dict["ir.Value", BoundedArray]
 def _reference(result: BoundedArray) -> Reference:
     """Return a result with its magnitude; NaN, such as the root of -1, has to be met as such."""
     magnitude = np.maximum(abs(result.values), result.errors)
-    magnitude = np.where(np.isnan(magnitude), np.inf, magnitude)
-    return Reference(result.values, np.where(np.isnan(result.values), 0.0, magnitude), result.exact)
+    magnitude, errors = (
+        np.where(np.isnan(result.values), 0.0, np.where(np.isnan(each), np.inf, each))
+        for each in (magnitude, result.unrounded)
+    )
+    return Reference(result.values, magnitude, result.exact, errors=errors)
 
 
 def _wide(array: np.ndarray) -> np.ndarray:
@@ -347,7 +379,7 @@ class _Interpreter:
         result = self._body(operation, scope, None)
         full = _broadcast(result, operation.sizes)
         order = _order(operation.maps[-1])
-        return BoundedArray(full.values.transpose(order), full.errors.transpose(order), full.exact)
+        return full.mapped(lambda each: each.transpose(order))
 
     def _reduced(
         self, operation: StructuredOperation, scope: _Scope, combine: ir.Operation
@@ -421,10 +453,9 @@ class _Interpreter:
                 continue
             outer = scope[operation.operation.operands[at]]
             # The elements that each iteration reads; dimensions of other loops have size 1.
-            values = _elements(outer.values, operation.maps[at], operation.sizes)
-            errors = np.broadcast_to(outer.errors, outer.values.shape)
-            errors = _elements(errors, operation.maps[at], operation.sizes)
-            inner[argument] = BoundedArray(values, errors, outer.exact)
+            inner[argument] = outer.mapped(
+                lambda each, indexing=operation.maps[at]: _elements(each, indexing, operation.sizes)
+            )
         for view in block.operations:
             each = view.operation
             if combine is not None and each == combine:
@@ -463,8 +494,7 @@ def _extracted(source: BoundedArray, indices: Sequence[BoundedArray]) -> Bounded
     for place, size in zip(places, source.values.shape, strict=True):
         if place.size and not (place.min() >= 0 and place.max() < size):
             raise Unsupported("The operands make tensor.extract read outside of its tensor.")
-    errors = np.broadcast_to(source.errors, source.values.shape)
-    return BoundedArray(source.values[places], errors[places], source.exact)
+    return source.mapped(lambda each: each[places])
 
 
 def _factors(operation: StructuredOperation, combine: ir.Operation) -> tuple[int, int] | None:
@@ -524,8 +554,7 @@ def _comparison(operation: ir.Operation, operands: list[BoundedArray]) -> Bounde
 
 
 def _broadcast(array: BoundedArray, shape: Sequence[int]) -> BoundedArray:
-    values = np.broadcast_to(array.values, shape)
-    return BoundedArray(values, np.broadcast_to(array.errors, shape), array.exact)
+    return array.mapped(lambda each: np.broadcast_to(each, shape))
 
 
 def _elements(array: np.ndarray, indexing: ir.AffineMap, sizes: tuple[int, ...]) -> np.ndarray:

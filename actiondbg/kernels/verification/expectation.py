@@ -138,7 +138,7 @@ def _expectation(
         unknown = np.isfinite(values) & (not reference.exact)
         finite = np.where(unknown, np.inf, 0.0)
         magnitude = np.where(np.isfinite(magnitude), magnitude, finite)
-        reference = replace(reference, magnitude=magnitude)
+        reference = replace(reference, magnitude=magnitude, errors=None)
     limit = exact_limit(operation)
     small = float(np.max(reference.magnitude, initial=0.0)) < limit
     is_equal = reference.exact and small and kind in (*_INTEGERS, "edges")
@@ -156,8 +156,9 @@ def _expectation(
     tiny = 2.0 ** _TINY[result.value]
     if is_equal:
         return Expectation(operands, values, np.full(values.shape, tiny), _EQUAL, run, signed)
-    magnitude = np.asarray(reference.magnitude, np.float64)
-    bound = ROUNDING_FACTOR * operation.accumulator.unit_roundoff * magnitude
+    errors = reference.magnitude if reference.errors is None else reference.errors
+    errors = np.asarray(errors, np.float64)
+    bound = ROUNDING_FACTOR * operation.accumulator.unit_roundoff * errors
     # The last rounding, and that of numbers below the smallest normal one.
     bound = bound + result.unit_roundoff * np.abs(values)
     bound = np.broadcast_to(bound, values.shape) + tiny

@@ -216,3 +216,47 @@ def test_denormals_are_kept_unless_the_compiler_says_that_it_flushes_them(tmp_pa
     kept = CompiledKernel(binary, binary, "default")
     assert verifier.verify(dispatch, kept).verdict == "FAILED"
     assert verifier.verify(dispatch, replace(kept, flushes_denormals=True)).verdict == "SUCCESS"
+
+
+_SUM_IN_F16 = """
+func.func @f(%x: tensor<24x40xf32>, %y: tensor<24x40xf32>) -> tensor<24x40xf16> {
+  %e = tensor.empty() : tensor<24x40xf16>
+  %r = linalg.generic {
+      indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>,
+                       affine_map<(i, j) -> (i, j)>],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%x, %y : tensor<24x40xf32>, tensor<24x40xf32>) outs(%e : tensor<24x40xf16>) {
+  ^bb0(%a: f32, %b: f32, %old: f16):
+    %s = arith.addf %a, %b : f32
+    %t = arith.truncf %s : f32 to f16
+    %zero = arith.constant 0.0 : f16
+    %m = arith.maximumf %t, %zero : f16
+    linalg.yield %m : f16
+  } -> tensor<24x40xf16>
+  return %r : tensor<24x40xf16>
+}"""
+
+
+@pytest.mark.parametrize(
+    ("wrong", "verdict"),
+    [
+        ("", "SUCCESS"),
+        ("if (narrow > sum) bits--;", "FAILED"),
+        ("if (narrow < sum) bits++;", "FAILED"),
+        ("bits &= ~1;", "FAILED"),
+    ],
+    ids=["nearest", "down", "up", "one bit less"],
+)
+def test_the_last_rounding_is_to_the_nearest(tmp_path: Path, wrong: str, verdict: str) -> None:
+    (operation,) = cut(parse_program(_SUM_IN_F16, "The program")).operations
+    wrong = f"if (sum > 0 && sum < 65504) {{ {wrong} }}"
+    body = f"""for (int i = 0; i < 960; i++) {{
+      float sum = arg0[i] + arg1[i];
+      _Float16 narrow = sum;
+      unsigned short bits;
+      memcpy(&bits, &narrow, 2);
+      {wrong}
+      memcpy(&narrow, &bits, 2);
+      result[i] = sum != sum || narrow > 0 ? narrow : 0;
+    }}"""
+    assert _verify(tmp_path, body, operation=operation).verdict == verdict

@@ -21,6 +21,7 @@ from actiondbg.kernels.operations.arithmetic import (
 from actiondbg.kernels.packages import np
 
 _BINARY = ("add", "sub", "mul", "max", "min")
+_ARITHMETIC = ("add", "sub", "mul")  # each rounds once
 _ROUNDING = ("exp", "tanh")  # their results are not exact, whatever the operand is
 _SELECTING = ("max", "min", "relu", "tanh")  # an operand may leave no trace in the result
 _SIGNING = ("max", "min", "relu")  # the sign of a zero in their results is defined
@@ -160,16 +161,18 @@ class Elementwise(Operation):
         """
         current, *further = (widen(each) for each in inputs)
         magnitude = np.abs(current)
+        earlier = rounded = np.zeros(current.shape)  # errors without the last rounding, and with it
         for step in self.steps:
             operand = further.pop(0) if step in _BINARY else np.zeros_like(current)
             current, bound = _apply(step, current, magnitude, operand)
             magnitude = bound if step in _ROUNDING else np.maximum(magnitude, bound)
-        return Reference(
-            current,
-            magnitude,
-            exact=not set(self.steps) & set(_ROUNDING),
-            signed_zeros=set(self.steps) <= set(_SIGNING),
-        )
+            if step in _ARITHMETIC:
+                earlier = rounded * np.abs(operand) if step == "mul" else rounded
+                rounded = earlier + np.abs(current)
+        exact = not set(self.steps) & set(_ROUNDING)
+        signed_zeros = set(self.steps) <= set(_SIGNING)
+        errors = earlier if exact else None
+        return Reference(current, magnitude, exact, signed_zeros, errors=errors)
 
 
 def _apply(

@@ -14,7 +14,7 @@ from typing import Any
 
 from actiondbg.kernels.errors import KernelError
 from actiondbg.kernels.generated import GeneratedFolder
-from actiondbg.kernels.model import ROUNDING_FACTOR, Operation, Reference
+from actiondbg.kernels.model import ROUNDING_FACTOR, ElementType, Operation, Reference
 from actiondbg.kernels.packages import np
 from actiondbg.kernels.verification.operands import (
     FIRST_RUN,
@@ -159,8 +159,10 @@ def _expectation(
     errors = reference.magnitude if reference.errors is None else reference.errors
     errors = np.asarray(errors, np.float64)
     bound = ROUNDING_FACTOR * operation.accumulator.unit_roundoff * errors
-    # The last rounding, and that of numbers below the smallest normal one.
-    bound = bound + result.unit_roundoff * np.abs(values)
+    # The last rounding, which the reference has too, in f64, and that of numbers below the smallest
+    # normal one.
+    last = 2 if result is ElementType.F64 else 1
+    bound = bound + last * result.unit_roundoff * np.abs(values)
     bound = np.broadcast_to(bound, values.shape) + tiny
     method = f"bound {ROUNDING_FACTOR} u |A||B|"
     if kind in ("precise", "huge", "denormals") and reference.exact:

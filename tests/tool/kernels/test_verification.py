@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from actiondbg.kernels.execution.kernel_process import KernelProcess
 from actiondbg.kernels.generated import GeneratedFolder
 from actiondbg.kernels.model import Configuration, Dispatch, Operation
-from actiondbg.kernels.operations.generic import Reduction
+from actiondbg.kernels.operations.generic import Elementwise, Reduction
 from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.programs.extraction import cut
 from actiondbg.kernels.programs.structured_operation import parse_program
@@ -260,3 +261,20 @@ def test_the_last_rounding_is_to_the_nearest(tmp_path: Path, wrong: str, verdict
       result[i] = sum != sum || narrow > 0 ? narrow : 0;
     }}"""
     assert _verify(tmp_path, body, operation=operation).verdict == verdict
+
+
+@pytest.mark.parametrize("step", ["add", "sub", "mul"])
+def test_one_operation_is_rounded_to_the_nearest(tmp_path: Path, step: str) -> None:
+    sign = {"add": "+", "sub": "-", "mul": "*"}[step]
+    body = f"""for (int i = 0; i < 960; i++) {{
+      double exact = (double)x0[i] {sign} x1[i];
+      float near = exact;
+      int bits;
+      memcpy(&bits, &near, 4);
+      if (0 && exact > 0 && exact < 1e38 && near > exact) bits--;
+      memcpy(&result[i], &bits, 4);
+    }}"""
+    verify = partial(_verify, operation=Elementwise((24, 40), (step,)))
+    assert verify(tmp_path, body).verdict == "SUCCESS"
+    (tmp_path / "wrong").mkdir()
+    assert verify(tmp_path / "wrong", body.replace("0 &&", "")).verdict == "FAILED"

@@ -59,7 +59,7 @@ class Recording:
         self._file = file
         self._rows = ActionRows(file)
         strings = StringTables(file, self._rows.threads)
-        definitions = Definitions(self._rows, strings)
+        self._definitions = definitions = Definitions(self._rows, strings)
         texts = IRTexts(file)
         self._stages = StageTable(self._rows, strings, definitions, texts)
         changes = ChangeTable(self._rows, definitions)
@@ -134,6 +134,13 @@ class Recording:
     def arrays(self, table: str, *columns: str) -> list[Array]:
         """Return some columns of a table, each as a pyarrow.Array."""
         return self.tables[table].columns(columns)
+
+    def first_functions(self) -> dict[int, str]:
+        """Return by id the function in which an operation was first; none outside functions.
+
+        The function of the table ``operations`` is the last one.
+        """
+        return self._definitions.first_functions()
 
     def snapshots(self, ordinal: int) -> list[Snapshot]:
         """Return the recorded IR around an action; nothing for an action without changes."""

@@ -194,15 +194,17 @@ ADBG_INTERPOSE(void, addToBlock, ADBG_ADD_OPERATION, Operations *self,
 ADBG_INTERPOSE(void, transferOperations, ADBG_TRANSFER_OPERATIONS,
                Operations *self, Operations &other,
                Operations::op_iterator first, Operations::op_iterator last) {
+  // Of the first operation, because a list is at another place of a block in
+  // other versions of MLIR.
+  Block *block = first != last ? first->getBlock() : nullptr;
+  Region *from = block ? block->getParent() : nullptr;
   next(self, other, first, last);
   Engine &engine = Engine::get();
   if (!engine.followsIR())
     return;
   AgentHeap agentHeap;
-  bool isElsewhere = self->getContainingBlock()->getParent() !=
-                     other.getContainingBlock()->getParent();
   for (Operation &op : std::ranges::subrange(first, last))
-    engine.observer.moved(&op, isElsewhere);
+    engine.observer.moved(&op, from);
 }
 
 template <typename Next, typename... Place>
@@ -214,7 +216,7 @@ static void moveTo(Next next, Operation *op, Place... place) {
   if (!engine.followsIR())
     return;
   AgentHeap agentHeap;
-  engine.observer.moved(op, op->getBlock()->getParent() != region);
+  engine.observer.moved(op, region);
 }
 
 ADBG_INTERPOSE_BY(moveTo, void, moveBefore, ADBG_MOVE_BEFORE, Operation *,
@@ -246,6 +248,17 @@ static void noteBody(Block *block, Operation *from) {
     tellInside([&](Engine &engine) { engine.observer.tookBody(block, from); });
 }
 
+/// Blocks of `from`, which may be null, were moved, inside of an action or not.
+static void noteFunction(Blocks::block_iterator first,
+                         Blocks::block_iterator last, Operation *from) {
+  Engine &engine = Engine::get();
+  if (!engine.followsIR())
+    return;
+  AgentHeap agentHeap;
+  for (Block &block : std::ranges::subrange(first, last))
+    engine.observer.blockMoved(&block, from);
+}
+
 static void numberBlock(Block *block, void (BlockKeys::*note)(Block *)) {
   Engine &engine = Engine::get();
   if (!engine.followsIR() && !engine.numbersIR())
@@ -272,6 +285,7 @@ ADBG_INTERPOSE(void, transferBlocks, ADBG_TRANSFER_BLOCKS, Blocks *self,
                Blocks::block_iterator last) {
   Operation *from = first != last ? first->getParentOp() : nullptr;
   next(self, other, first, last);
+  noteFunction(first, last, from);
   for (Block &block : std::ranges::subrange(first, last)) {
     noteBody(&block, from);
     noteBlock(&block, ChangeKind::Moved);

@@ -164,7 +164,7 @@ void Observer::placed(Operation *op) {
   uint32_t id = known.id;
   bool wasPlaced = known.wasPlaced;
   if (wasPlaced && recorder)
-    ids.forget(op);
+    Recorder::forgetAll(op);
   // Its nested operations have a function only now.
   if (recorder && op->getNumRegions())
     recorder->forgetPlaces();
@@ -179,12 +179,23 @@ void Observer::placed(Operation *op) {
     notifyWatches([=](Watch &watch) { watch.moved(op); });
 }
 
-void Observer::moved(Operation *op, bool isElsewhere) {
+/// Whether the same function is around two operations, which may be null.
+static bool areInOneFunction(Operation *one, Operation *other) {
+  return symbolAround(one) == symbolAround(other);
+}
+
+void Observer::moved(Operation *op, Region *from) {
   UpstreamLog::changed();
   settle();
   notifyWatches([=](Watch &watch) { watch.moved(op); });
-  if (recorder && isElsewhere)
+  Region *region = op->getBlock()->getParent();
+  if (recorder && from != region) {
     ids.forget(op); // its function may have changed
+    if (op->getNumRegions() &&
+        !areInOneFunction(from ? from->getParentOp() : nullptr,
+                          op->getParentOp()))
+      Recorder::forgetAll(op);
+  }
   if (!isTalliedNow(ChangeKind::Moved))
     return;
   uint32_t id = ids.of(op);
@@ -314,6 +325,10 @@ Operation *Observer::cseReplacement(Operation *op) const {
 
 void Observer::modified(Operation *op) {
   UpstreamLog::changed();
+  if (recorder && mayBeFunction(op)) {
+    recorder->forgetPlaces(); // it may have been renamed
+    Recorder::forgetRenamed(op);
+  }
   if (!isTalliedNow(ChangeKind::Modified))
     return;
   uint32_t id = ids.of(op);
@@ -341,6 +356,13 @@ void Observer::blockChanged(Block *block, ChangeKind kind) {
   Detail detail;
   detail.isBlock = true;
   add(kind, holder, id, /*isNew=*/false, detail);
+}
+
+void Observer::blockMoved(Block *block, Operation *from) {
+  if (!recorder || areInOneFunction(from, block->getParentOp()))
+    return;
+  for (Operation &op : *block)
+    Recorder::forgetAll(&op);
 }
 
 void Observer::diagnosed() {

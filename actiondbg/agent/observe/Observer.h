@@ -37,8 +37,8 @@ public:
   void created(Operation *op);
   void placed(Operation *op);
   void destroyed(Operation *op);
-  /// `isElsewhere`: its parent operation may be another one now.
-  void moved(Operation *op, bool isElsewhere);
+  /// `from`: the region in which it was; null for none.
+  void moved(Operation *op, Region *from);
   void replaced(Operation *op, ValueRange by, bool isGuess);
   /// Returns the operation by which the CSE pass replaces `op`, if that pass is
   /// the innermost action; otherwise null.
@@ -48,6 +48,8 @@ public:
   void tookBody(Block *block, Operation *from);
   void modified(Operation *op);
   void blockChanged(Block *block, ChangeKind kind);
+  /// A block of `from`, which may be null, was moved to another region.
+  void blockMoved(Block *block, Operation *from);
   void diagnosed();
   /// The agent itself has changed the IR.
   void edited() {

@@ -18,6 +18,7 @@
 #include "print/InputNames.h"
 #include "support/OwnFiles.h"
 #include "support/SignalStack.h"
+#include "support/Traits.h"
 
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Pass/Pass.h"
@@ -150,6 +151,51 @@ uint32_t Recorder::writeLocation(Location location) {
   return lastLocation;
 }
 
+namespace {
+/// The symbol names with which functions were last described, by id.
+struct DescribedFunctions {
+  std::mutex mutex;
+  std::unordered_map<uint32_t, const void *> names;
+
+  /// Notes the name of a function; returns whether it had another one.
+  bool isRenamed(Operation *function) {
+    uint32_t id = ids.of(function);
+    if (!id)
+      return false;
+    const void *name = symbolAttr(function).getAsOpaquePointer();
+    std::lock_guard<std::mutex> lock(mutex);
+    auto [known, isNew] = names.try_emplace(id, name);
+    return std::exchange(known->second, name) != name && !isNew;
+  }
+};
+} // namespace
+
+void Recorder::forgetAll(Operation *op) {
+  op->walk([](Operation *one) { ids.forget(one); });
+}
+
+/// Notes the name of a function; outdates the descriptions of the operations in
+/// it if it had another one.
+static void noteName(Operation *function) {
+  if (immortal<DescribedFunctions>().isRenamed(function))
+    Recorder::forgetAll(function);
+}
+
+void Recorder::forgetRenamed(Operation *op) {
+  if (!isSymbolTable(op)) {
+    if (Operation *function = functionAround(op))
+      noteName(function);
+    return;
+  }
+  op->walk<WalkOrder::PreOrder>([](Operation *one) {
+    if (isSymbolTable(one))
+      return WalkResult::advance();
+    if (mayBeFunction(one))
+      noteName(one);
+    return WalkResult::skip();
+  });
+}
+
 uint32_t Recorder::findFunction(Operation *op) {
   Operation *holder = op;
   while (holder && !mayBeFunction(holder))
@@ -162,6 +208,7 @@ uint32_t Recorder::findFunction(Operation *op) {
   if (id && holder != op && knownFunction.id == id &&
       knownFunction.places == places)
     return knownFunction.function;
+  noteName(holder);
   uint32_t function = numberOfSymbol(holder);
   knownFunction = {id, function, places};
   return function;

@@ -132,8 +132,11 @@ public:
   LLVM_ATTRIBUTE_ALWAYS_INLINE void begin(Frame &frame, Kind kind,
                                           Operation *op, NameFacts *folded) {
     Busy busy(*this);
-    if (LLVM_UNLIKELY(kind == Kind::Pass))
+    if (LLVM_UNLIKELY(kind == Kind::Pass)) {
       forgetPlaces();
+      if (op)
+        forgetRenamed(op);
+    }
     if (LLVM_UNLIKELY(isFull()))
       flush();
     if (LLVM_UNLIKELY(ir != nullptr))
@@ -253,6 +256,12 @@ public:
   }
   /// Invalidates the cached function of each block.
   void forgetPlaces() { ++places; }
+  /// Marks the descriptions of an operation and of those in it as outdated:
+  /// another function contains them.
+  static void forgetAll(Operation *op);
+  /// Does the same with each function that was renamed: `op` itself, those in
+  /// it if it is a symbol table, or the one around it.
+  static void forgetRenamed(Operation *op);
   /// Removes the latest change: it was undone.
   void dropLastChange();
 

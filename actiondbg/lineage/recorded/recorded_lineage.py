@@ -455,11 +455,10 @@ class RecordedLineage(GraphLineage):
 
     def _first_functions(self) -> dict[int, str]:
         """Return by number the function in which an operation was first."""
-        names = [name or "" for name in self._table["function"].to_pylist()]
+        names = self._recording.first_functions()
         functions = FirstFunctions(self.stages[0], self._acted_on)
-        rows = zip(self._numbers.tolist(), names, self._created.tolist(), strict=True)
-        found = {row[0]: functions.of_made(*row) for row in rows}
-        # The table has the function at the first change.
+        rows = zip(self._numbers.tolist(), self._created.tolist(), strict=True)
+        found = {row[0]: functions.of_made(row[0], names.get(row[0], ""), row[1]) for row in rows}
         return found | dict(functions.of_input())
 
     def _acted_on(self, ordinal: int) -> Iterator[int]:

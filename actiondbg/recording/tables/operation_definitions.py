@@ -10,7 +10,7 @@ import numpy as np
 from actiondbg.recording.format.arrow import WORD, Array, Ints, int_array, pa, word_array
 from actiondbg.recording.format.items import Items, StringTables, places_of
 from actiondbg.recording.format.structs import OPERATION_FACTS, SectionKind, Space
-from actiondbg.recording.tables.action_rows import ActionRows
+from actiondbg.recording.tables.action_rows import ActionRows, firsts
 from actiondbg.recording.tables.lazy_table import Column
 
 _STEPS = 3
@@ -55,8 +55,9 @@ class Locations:
 class Definitions:
     """The definitions of operations, ordered by operation id, then by time.
 
-    An operation is defined again after a move to another function, or in another thread. Tables
-    have the columns op, file, line, col and function of definitions, and facts of their operations.
+    An operation is defined again after a move to another function, when its function was renamed,
+    or in another thread. Tables have the columns op, file, line, col and function of definitions,
+    and facts of their operations.
     """
 
     def __init__(self, rows: ActionRows, strings: StringTables) -> None:
@@ -140,6 +141,14 @@ class Definitions:
         """Return each operation's last definition, in the order of the ids."""
         defined = self.operations
         return np.flatnonzero(np.r_[defined[1:] != defined[:-1], True][: len(defined)])
+
+    def first_functions(self) -> dict[int, str]:
+        """Return by id the function in which an operation was first; none outside functions."""
+        inside = np.flatnonzero(self.functions >= 0)
+        operations = self.operations[inside]
+        oldest = firsts(operations)
+        words = self._word(Space.FUNCTION, self.functions, inside[oldest])
+        return dict(zip(operations[oldest].tolist(), words.to_pylist(), strict=True))
 
     # --- columns that describe an operation ---
 

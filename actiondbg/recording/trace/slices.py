@@ -65,6 +65,9 @@ class Slices:
         categories: the tags, or FOLDED.
         start: ns since the first action.
         end: ns since the first action; all times of a thread are distinct (``give_times``).
+        durations: as recorded, without the time that it took to record the IR, which lies between
+            ``start`` and ``end``; of a run those of its first attempt, of an unfinished action the
+            difference of these.
         ordinals: the ordinals of the actions; the first of a run.
         arguments: in display order.
         shown: the slice of each action.
@@ -75,6 +78,7 @@ class Slices:
     categories: TextColumn
     start: Numbers
     end: Numbers
+    durations: Numbers
     ordinals: Numbers
     places: SliceLocations
     arguments: Sequence[Argument]
@@ -122,6 +126,7 @@ class SliceMaker:
             categories=labels.categories(),
             start=ended.start,
             end=ended.end,
+            durations=_durations(rows, ended),
             ordinals=rows.ordinal[ended.rows],
             places=places,
             arguments=labels.arguments(places),
@@ -145,6 +150,11 @@ class SliceMaker:
             floor = self._floors.get(span.thread, NONE)
             self._floors[span.thread] = give_times(nesting, *times, floor)
         return replace(chosen, start=start, end=end)
+
+
+def _durations(rows: TraceRows, chosen: ChosenSlices) -> Numbers:
+    recorded = rows.numbers("duration_ns")[chosen.rows]
+    return np.where(recorded == NONE, chosen.end - chosen.start, recorded)
 
 
 def _spans(rows: TraceRows, chosen: ChosenSlices) -> list[Span]:

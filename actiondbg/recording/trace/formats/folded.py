@@ -22,8 +22,9 @@ class FoldedTrace:
     def __init__(self, program: TracedProgram) -> None:
         self._program = program
         self._names: dict[str, int] = {}
-        # By thread: begins, ends and the numbers of names, in the order in which they are written.
-        self._columns: defaultdict[int, list[tuple[Numbers, Numbers, Numbers]]] = defaultdict(list)
+        # By thread: begins, ends, durations and the numbers of names, in the order in which they
+        # are written.
+        self._columns: defaultdict[int, list[tuple[Numbers, ...]]] = defaultdict(list)
 
     def head(self) -> bytes:
         return b""
@@ -35,7 +36,8 @@ class FoldedTrace:
         for span in slices.spans:
             rows = slice(span.first, span.last)
             names = numbers[slices.names.codes[rows]]
-            self._columns[span.thread].append((slices.start[rows], slices.end[rows], names))
+            times = slices.start[rows], slices.end[rows], slices.durations[rows]
+            self._columns[span.thread].append((*times, names))
             yield b"", span.last - span.first
 
     def tail(self, note: str) -> bytes:
@@ -49,17 +51,17 @@ class FoldedTrace:
 
 
 def _stacks(
-    thread: str, parts: list[tuple[Numbers, Numbers, Numbers]], names: list[str]
+    thread: str, parts: list[tuple[Numbers, ...]], names: list[str]
 ) -> Iterator[tuple[str, int]]:
     """Yield the distinct stacks of a thread, each after the stack around it, with its self time."""
-    begins, ends, codes = (np.concatenate(column) for column in zip(*parts, strict=True))
+    begins, ends, durations, codes = map(np.concatenate, zip(*parts, strict=True))
     order = np.argsort(begins)
     stacks = [thread]  # by their numbers
     own = [0]
     known: dict[tuple[int, int], int] = {}  # by the number of the stack around and the name
     around: list[tuple[int, int]] = []  # the ends and the stacks of the slices around
-    columns = (column[order].tolist() for column in (begins, ends, codes))
-    for begin, end, code in zip(*columns, strict=True):
+    columns = (column[order].tolist() for column in (begins, ends, durations, codes))
+    for begin, end, duration, code in zip(*columns, strict=True):
         while around and around[-1][0] <= begin:
             around.pop()
         parent = around[-1][1] if around else 0
@@ -67,7 +69,7 @@ def _stacks(
         if stack == len(stacks):
             stacks.append(f"{stacks[parent]};{names[code]}")
             own.append(0)
-        own[stack] += end - begin
-        own[parent] -= end - begin if parent else 0
+        own[stack] += duration
+        own[parent] -= duration if parent else 0
         around.append((end, stack))
     yield from ((stack, time) for stack, time in zip(stacks, own, strict=True) if time > 0)

@@ -88,18 +88,22 @@ def test_trace_in_parts_is_the_same(
     _check(_write(tmp_path / "run.adbrec", seed, killed=True), kind)
 
 
-def _stacks(slices: list[Slice]) -> Counter[str]:
-    """Return the self times of the distinct stacks of slices."""
+def _stacks(recording: Path, slices: list[Slice]) -> Counter[str]:
+    """Return the self times of the distinct stacks of slices, by the recorded durations."""
     known, own = by_ordinal(slices), Counter[str]()
+    columns = open_recording(recording).table("actions", ("ordinal", "duration_ns"))
+    recorded = dict(zip(*(column.to_pylist() for column in columns.columns), strict=True))
 
     def stack(each: Slice) -> str:
         around = stack(known[each.parent]) if each.parent else _thread(each.thread)
         return f"{around};{each.name.replace(';', ':')}"
 
-    for each in slices:
-        own[stack(each)] += each.end - each.start
+    for ordinal, each in known.items():
+        time = recorded[ordinal]
+        time = each.end - each.start if time is None else time
+        own[stack(each)] += time
         if each.parent:
-            own[stack(known[each.parent])] -= each.end - each.start
+            own[stack(known[each.parent])] -= time
     return +own
 
 
@@ -122,8 +126,22 @@ def test_collapsed_stacks_have_the_self_times(
         lines = output.read_text().splitlines()
         found = {stack: int(own) for stack, _, own in (line.rpartition(" ") for line in lines)}
         kept: Failed = "keep" if failed == "fold" else failed
-        assert found == _stacks(_read(recording, "chrome", failed=kept))
+        assert found == _stacks(recording, _read(recording, "chrome", failed=kept))
         assert len(found) == len(lines)
+
+
+def test_collapsed_stacks_leave_out_the_time_of_recording_the_ir(tmp_path: Path) -> None:
+    # Recording the IR takes 300 ns before the pattern, and 500 ns after it.
+    actions = [
+        Action("outer", "pass-execution", start=0, duration=200),
+        Action("P", depth=1, start=400, duration=100),
+        Action("next", "pass-execution", start=1000, duration=50),
+    ]
+    path = tmp_path / "run.adbrec"
+    write_recording(path, actions, ir="function")
+    write_trace(path, str(path.with_suffix(".folded")), "folded")
+    lines = path.with_suffix(".folded").read_text().splitlines()
+    assert lines == ["main;outer 100", "main;outer;P 100", "main;next 50"]
 
 
 @pytest.mark.parametrize("kind", ["chrome", "perfetto"])

@@ -344,11 +344,11 @@ std::string checkPart(StringRef whole, const AttributeStorage *part) {
   if (whole.empty())
     return "";
   StringRef inner = text;
-  // A nested location is printed without `loc(`, and an unknown location may be
-  // left out.
+  // A nested location is printed without `loc(`. An unknown location may be
+  // left out, and a unit attribute is, behind its name.
   if (inner.consume_front("loc("))
     inner = inner.drop_back();
-  bool agrees = inner == "unknown" || whole.contains(inner);
+  bool agrees = inner == "unknown" || inner == "unit" || whole.contains(inner);
   return agrees ? "" : "the part " + text + " is not in " + whole.str();
 }
 

@@ -95,3 +95,25 @@ def test_damaged_places_of_functions_are_looked_up_anew(
     for places in some((tmp_path / "cache" / "actiondbg").glob("symbols-*")):
         places.write_bytes(bytes([byte]) * places.stat().st_size)
     assert recorded() == first
+
+
+KERNEL = """\
+gpu.module @kernels {
+  gpu.func @kernel(%x: i32) kernel {
+    gpu.return
+  }
+}
+"""
+
+
+def test_the_first_use_of_a_tool_reads_a_unit_attribute(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """MLIR prints a unit attribute of a dictionary without its value."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "in.mlir").write_text(KERNEL)
+    tool = [str(PYPI / "mlir-opt"), str(tmp_path / "in.mlir"), "--canonicalize", "-o", os.devnull]
+    with actiondbg.launch(tool) as session:
+        session.breakpoints.add("func:kernel")
+        stop = session.run()
+        assert (stop.op, stop.function) == ("gpu.func", "kernel")

@@ -163,9 +163,9 @@ void Observer::placed(Operation *op) {
   Identities::Known known = ids.place(op);
   uint32_t id = known.id;
   bool wasPlaced = known.wasPlaced;
-  if (wasPlaced && recorder)
+  // Its nested operations have a function only now, or another one.
+  if (hasDescribed() && (wasPlaced || op->getNumRegions()))
     Recorder::forgetAll(op);
-  // Its nested operations have a function only now.
   if (recorder && op->getNumRegions())
     recorder->forgetPlaces();
   notifyWatches([=](Watch &watch) { watch.placed(op, id, !wasPlaced); });
@@ -179,6 +179,8 @@ void Observer::placed(Operation *op) {
     notifyWatches([=](Watch &watch) { watch.moved(op); });
 }
 
+bool Observer::hasDescribed() const { return recorder && Layout::isDecided(); }
+
 /// Whether the same function is around two operations, which may be null.
 static bool areInOneFunction(Operation *one, Operation *other) {
   return symbolAround(one) == symbolAround(other);
@@ -188,8 +190,7 @@ void Observer::moved(Operation *op, Region *from) {
   UpstreamLog::changed();
   settle();
   notifyWatches([=](Watch &watch) { watch.moved(op); });
-  Region *region = op->getBlock()->getParent();
-  if (recorder && from != region) {
+  if (hasDescribed() && from != op->getBlock()->getParent()) {
     ids.forget(op); // its function may have changed
     if (op->getNumRegions() &&
         !areInOneFunction(from ? from->getParentOp() : nullptr,
@@ -325,7 +326,7 @@ Operation *Observer::cseReplacement(Operation *op) const {
 
 void Observer::modified(Operation *op) {
   UpstreamLog::changed();
-  if (recorder && mayBeFunction(op)) {
+  if (hasDescribed() && mayBeFunction(op)) {
     recorder->forgetPlaces(); // it may have been renamed
     Recorder::forgetRenamed(op);
   }
@@ -359,7 +360,7 @@ void Observer::blockChanged(Block *block, ChangeKind kind) {
 }
 
 void Observer::blockMoved(Block *block, Operation *from) {
-  if (!recorder || areInOneFunction(from, block->getParentOp()))
+  if (!hasDescribed() || areInOneFunction(from, block->getParentOp()))
     return;
   for (Operation &op : *block)
     Recorder::forgetAll(&op);

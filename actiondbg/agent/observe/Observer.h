@@ -147,6 +147,9 @@ private:
     return id >= innermost->tally.firstId;
   }
   bool needsReplacements() const { return isDetailed || recorder; }
+  /// Whether operations may be described in a recording. Before the first
+  /// action none are, and the IR must not be walked: its layout is unknown.
+  bool hasDescribed() const;
   bool isLast(ChangeKind kind, uint32_t id) const;
   void countOnly(ChangeKind kind);
   /// Whether a change is to be added: an action makes it, and it is not only

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -63,3 +65,29 @@ def test_operations_of_a_renamed_function_have_its_new_name(mlir_opt: str, tmp_p
     found = functions_in_the_last_pass(ASSEMBLED, passes, mlir_opt, folder=tmp_path)
     assert ("arith.muli", "_internal_foo") in found and ("arith.muli", "foo") not in found
     assert {("func.func", "foo"), ("func.func", "_internal_foo")} <= found
+
+
+DISPATCHED = """\
+#map = affine_map<(i) -> (i)>
+util.func @main(%a: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel"]}
+      ins(%a : tensor<8xf32>) outs(%b : tensor<8xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    %1 = arith.addf %x, %y : f32
+    linalg.yield %1 : f32
+  } -> tensor<8xf32>
+  util.return %0 : tensor<8xf32>
+}
+"""
+
+
+def test_operations_in_a_copy_that_is_inserted_later_have_its_function(tmp_path: Path) -> None:
+    """A dispatch region is made around copies before it is put into the function."""
+    tool = shutil.which("iree-opt", path=Path(sys.executable).parent)
+    if tool is None:
+        pytest.skip("iree-opt is not installed")
+    passes = "iree-dispatch-creation-form-dispatch-regions,canonicalize"
+    pipeline = f"--pass-pipeline=builtin.module(util.func({passes}))"
+    found = functions_in_the_last_pass(DISPATCHED, [pipeline], tool, folder=tmp_path)
+    assert {("arith.addf", "main"), ("linalg.generic", "main")} <= found
+    assert {function for _, function in found} == {"main"}

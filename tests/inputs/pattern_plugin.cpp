@@ -7,6 +7,8 @@
 #include "llvm/Config/llvm-config.h"
 
 #include <chrono>
+#include <csetjmp>
+#include <csignal>
 #include <cstdlib>
 #include <thread>
 
@@ -379,13 +381,31 @@ struct Exits : PassWrapper<Exits, OperationPass<>> {
 };
 } // namespace
 
+// A pass that crashes, and a handler of the tool that recovers, as language
+// runtimes do, which use such signals.
+namespace {
+sigjmp_buf recovered;
+
+struct Recovers : PassWrapper<Recovers, OperationPass<>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(Recovers)
+  StringRef getArgument() const override { return "recovers"; }
+  void runOnOperation() override {
+    if (!sigsetjmp(recovered, 1))
+      std::raise(SIGSEGV);
+  }
+};
+} // namespace
+
 extern "C" PassPluginLibraryInfo mlirGetPassPluginInfo() {
+  if (std::getenv("RECOVERS"))
+    std::signal(SIGSEGV, [](int) { siglongjmp(recovered, 1); });
   return {MLIR_PLUGIN_API_VERSION, "patterns", "1", [] {
             PassRegistration<Names>();
             PassRegistration<Touch>();
             PassRegistration<Guards>();
             PassRegistration<Rules>();
             PassRegistration<Exits>();
+            PassRegistration<Recovers>();
 #if LLVM_VERSION_MAJOR >= 22
             PassRegistration<ByValue>();
 #endif

@@ -303,6 +303,13 @@ static bool isToolCalled(Role role) {
                                 tool::crashRecovery());
 }
 
+void leaveCrash() {
+  if (!isInCrash)
+    return;
+  Recorder::recover();
+  isInCrash = false;
+}
+
 static void onCrash(int number, siginfo_t *info, void *context) {
   // A handler of the tool restores the handler that it replaced, which is this
   // function, and raises the signal again.
@@ -320,18 +327,14 @@ static void onCrash(int number, siginfo_t *info, void *context) {
   bool isCalled = isToolCalled(engine.forks.role);
   if (isCalled && (tool.sa_flags & SA_SIGINFO)) {
     tool.sa_sigaction(number, info, context);
-    isInCrash = false;
-    return;
+    return leaveCrash();
   }
   if (isCalled && tool.sa_handler != SIG_DFL && tool.sa_handler != SIG_IGN) {
     tool.sa_handler(number);
-    isInCrash = false;
-    return;
+    return leaveCrash();
   }
   raiseUnhandled(number);
 }
-
-void leaveCrash() { isInCrash = false; }
 
 static bool isOurs(const struct sigaction &action) {
   return (action.sa_flags & SA_SIGINFO) && action.sa_sigaction == onCrash;

@@ -522,23 +522,34 @@ static void escape(StringRef text, char *to, size_t room) {
   to[size] = 0;
 }
 
+namespace {
+/// The end that a crash has written; the tool's handler may recover.
+struct CrashEnd {
+  std::atomic<bool> isWriting{false};
+  /// The size of the file before and after it; the latter is -1 until then.
+  off_t begin = -1;
+  std::atomic<off_t> end{-1};
+};
+} // namespace
+static CrashEnd crashing;
+
 void Recorder::crash() {
   if (!isOn())
     return;
   // The tool may recover from the crash and continue.
   if (tool::crashRecovery && tool::crashRecovery())
     return flushEverywhere();
-  static std::atomic<bool> isEnding{false};
-  if (isEnding.exchange(true)) {
+  if (crashing.isWriting.exchange(true)) {
     // The end of this thread would kill the other one before it has written.
     if (ofThread)
       ofThread->flushNow();
-    for (int tries = 0; isOn() && tries < 1000; ++tries)
+    for (int tries = 0; isOn() && crashing.end < 0 && tries < 1000; ++tries)
       sleepFor(millisecond);
     return;
   }
   flushEverywhere();
   Stages::finish();
+  crashing.begin = RecordFile::size();
   Engine &engine = Engine::known();
   char row[32] = "", message[4096], text[4200];
   if (engine.innermost)
@@ -549,7 +560,17 @@ void Recorder::crash() {
            "{\"ended\":\"crash\",\"signal\":%d%s,\"message\":\"%s\"}",
            int(engine.end.crashSignal), row, message);
   writeEnd(text);
-  RecordFile::end();
+  crashing.end = RecordFile::size();
+}
+
+void Recorder::recover() {
+  off_t end = crashing.end.exchange(-1);
+  if (end < 0)
+    return;
+  // Another thread may have written behind it; of several ends the last counts.
+  if (isOn() && RecordFile::size() == end)
+    RecordFile::cutTo(crashing.begin);
+  crashing.isWriting = false;
 }
 
 // The tool's handlers of termination signals.

@@ -126,6 +126,8 @@ public:
   /// Runs in a signal handler; if another thread crashes at the same time, it
   /// waits there for the end of the process.
   static void crash();
+  /// Goes on after that: a handler of the tool has recovered.
+  static void recover();
 
   /// Records the beginning of an action. `kind` and `op` are the frame's kind
   /// and the operation of the action, if any.

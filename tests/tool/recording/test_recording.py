@@ -211,6 +211,20 @@ def test_the_column_of_passes_follows_the_parents_across_threads(
     assert set(found.values()) == {None, "canonicalize", "cse", "convert-arith-to-llvm"}
 
 
+def test_a_tool_that_recovers_from_a_crash_is_recorded_to_its_end(
+    mlir_opt: str, folds: str, pattern_plugin: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As language runtimes do, which use such signals."""
+    monkeypatch.setenv("RECOVERS", "1")
+    pipeline = "builtin.module(recovers,canonicalize,recovers,cse)"
+    tool = [mlir_opt, folds, f"--load-pass-plugin={pattern_plugin}"]
+    recording = recorded([*tool, "--mlir-disable-threading", f"--pass-pipeline={pipeline}"])
+    assert (recording.ending.ended, recording.ending.status) == ("exit", 0)
+    passes = recording.table("actions").to_pylist()
+    names = [each["name"] for each in passes if each["tag"] == "pass-execution"]
+    assert names == ["recovers", "canonicalize", "recovers", "cse"]
+
+
 def test_rules_skip_the_same_actions_as_in_a_session(mlir_opt: str, folds: str) -> None:
     tool = [mlir_opt, folds, "--canonicalize", "--cse", "--mlir-disable-threading"]
     rules = ("pattern:AddIAddConstant if line > 3", "fold:arith.addi and func:sum", "pass:cse")

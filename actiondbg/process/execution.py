@@ -51,8 +51,9 @@ State = Literal["not-running", "running", "stopped", "exited"]  # of a session
 
 _IDLE_SAMPLES = 20  # before forks may hold up the tool
 _LOST_CONNECTION = (
-    "The tool has closed the connection of its agent, as where it closes all descriptors or "
-    "becomes another program: what it did from then on was not observed."
+    "The agent has not reported the end of the tool. Where the tool has closed all descriptors, or "
+    "become another program, what it did from then on was not observed; where it has ended by "
+    "quick_exit, nothing is missing."
 )
 _LOST_THREADS = (
     "A fork took the place of the tool when it went back, and has only one of its threads: it "

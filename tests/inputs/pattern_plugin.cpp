@@ -10,7 +10,9 @@
 #include <csetjmp>
 #include <csignal>
 #include <cstdlib>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 
 using namespace mlir;
 using Cast = UnrealizedConversionCastOp;
@@ -372,6 +374,20 @@ struct ByValue : PassWrapper<ByValue, OperationPass<>> {
 } // namespace
 #endif
 
+// A pass that forks, and whose child ends.
+namespace {
+struct ForksOnce : PassWrapper<ForksOnce, OperationPass<>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ForksOnce)
+  StringRef getArgument() const override { return "forks-once"; }
+  void runOnOperation() override {
+    if (pid_t child = fork())
+      waitpid(child, nullptr, 0);
+    else
+      std::exit(0);
+  }
+};
+} // namespace
+
 // A pass that ends the tool, as a fatal error of LLVM's libraries does.
 namespace {
 struct Exits : PassWrapper<Exits, OperationPass<>> {
@@ -381,8 +397,8 @@ struct Exits : PassWrapper<Exits, OperationPass<>> {
 };
 } // namespace
 
-// A pass that crashes, and a handler of the tool that recovers, as language
-// runtimes do, which use such signals.
+// A pass that crashes, and handlers of the tool: one recovers, as language
+// runtimes do, which use such signals, and one ends the tool.
 namespace {
 sigjmp_buf recovered;
 
@@ -399,6 +415,8 @@ struct Recovers : PassWrapper<Recovers, OperationPass<>> {
 extern "C" PassPluginLibraryInfo mlirGetPassPluginInfo() {
   if (std::getenv("RECOVERS"))
     std::signal(SIGSEGV, [](int) { siglongjmp(recovered, 1); });
+  if (std::getenv("ENDS"))
+    std::signal(SIGSEGV, [](int) { std::_Exit(3); });
   return {MLIR_PLUGIN_API_VERSION, "patterns", "1", [] {
             PassRegistration<Names>();
             PassRegistration<Touch>();
@@ -406,6 +424,7 @@ extern "C" PassPluginLibraryInfo mlirGetPassPluginInfo() {
             PassRegistration<Rules>();
             PassRegistration<Exits>();
             PassRegistration<Recovers>();
+            PassRegistration<ForksOnce>();
 #if LLVM_VERSION_MAJOR >= 22
             PassRegistration<ByValue>();
 #endif

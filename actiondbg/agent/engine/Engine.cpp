@@ -449,9 +449,12 @@ void EndReport::watch() {
 void EndReport::finishPlanFirst() {
   on_exit(
       [](int, void *) {
-        EndReport &end = Engine::first().end;
-        Turn turn(end.engine, Turn::For::End);
-        end.finishPlan();
+        Engine &engine = Engine::first();
+        if (!engine.isAttached()) // a fork of the tool
+          return;
+        Turn turn(engine, Turn::For::End);
+        engine.end.finishPlan();
+        engine.skips.plan->closeRecord();
       },
       nullptr);
 }

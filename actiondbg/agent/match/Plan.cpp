@@ -271,7 +271,6 @@ void Plan::finish(const Frame *innermost, uint64_t newest) {
   }
   record->flush();
   record->clear_error();
-  record.reset();
 }
 
 //===----------------------------------------------------------------------===//

@@ -40,6 +40,7 @@ public:
   void over(const Frame &frame, uint64_t newest);
   /// Called at the end of the tool, with the innermost unfinished action.
   void finish(const Frame *innermost, uint64_t newest);
+  void closeRecord() { record.reset(); }
 
 private:
   /// The operations of the attempts with one name and place.

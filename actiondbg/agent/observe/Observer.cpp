@@ -194,8 +194,10 @@ void Observer::moved(Operation *op, Region *from) {
     ids.forget(op); // its function may have changed
     if (op->getNumRegions() &&
         !areInOneFunction(from ? from->getParentOp() : nullptr,
-                          op->getParentOp()))
+                          op->getParentOp())) {
+      recorder->forgetPlaces();
       Recorder::forgetAll(op);
+    }
   }
   if (!isTalliedNow(ChangeKind::Moved))
     return;
@@ -362,6 +364,7 @@ void Observer::blockChanged(Block *block, ChangeKind kind) {
 void Observer::blockMoved(Block *block, Operation *from) {
   if (!hasDescribed() || areInOneFunction(from, block->getParentOp()))
     return;
+  recorder->forgetPlaces();
   for (Operation &op : *block)
     Recorder::forgetAll(&op);
 }

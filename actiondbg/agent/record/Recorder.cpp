@@ -464,6 +464,14 @@ void Recorder::flushEverywhere() {
 // The end of a recording
 //===----------------------------------------------------------------------===//
 
+namespace {
+/// The end that a crash writes; a handler of the tool may recover from it.
+struct CrashEnd {
+  std::atomic<bool> isBegun{false}, isWritten{false};
+};
+} // namespace
+static CrashEnd crashing;
+
 void Recorder::writeEnd(const char *text) {
   ChunkHeader header;
   header.thread = ofThread ? ofThread->thread : 0;
@@ -485,7 +493,8 @@ void Recorder::writeExit(int status) {
 void Recorder::finish(int status) {
   if (!isOn())
     return;
-  writeExit(status);
+  if (!crashing.isWritten) // else the handler of a crash ends the tool
+    writeExit(status);
   RecordFile::end();
 }
 
@@ -522,34 +531,22 @@ static void escape(StringRef text, char *to, size_t room) {
   to[size] = 0;
 }
 
-namespace {
-/// The end that a crash has written; the tool's handler may recover.
-struct CrashEnd {
-  std::atomic<bool> isWriting{false};
-  /// The size of the file before and after it; the latter is -1 until then.
-  off_t begin = -1;
-  std::atomic<off_t> end{-1};
-};
-} // namespace
-static CrashEnd crashing;
-
 void Recorder::crash() {
   if (!isOn())
     return;
   // The tool may recover from the crash and continue.
   if (tool::crashRecovery && tool::crashRecovery())
     return flushEverywhere();
-  if (crashing.isWriting.exchange(true)) {
+  if (crashing.isBegun.exchange(true)) {
     // The end of this thread would kill the other one before it has written.
     if (ofThread)
       ofThread->flushNow();
-    for (int tries = 0; isOn() && crashing.end < 0 && tries < 1000; ++tries)
+    for (int tries = 0; isOn() && !crashing.isWritten && tries < 1000; ++tries)
       sleepFor(millisecond);
     return;
   }
   flushEverywhere();
   Stages::finish();
-  crashing.begin = RecordFile::size();
   Engine &engine = Engine::known();
   char row[32] = "", message[4096], text[4200];
   if (engine.innermost)
@@ -560,17 +557,15 @@ void Recorder::crash() {
            "{\"ended\":\"crash\",\"signal\":%d%s,\"message\":\"%s\"}",
            int(engine.end.crashSignal), row, message);
   writeEnd(text);
-  crashing.end = RecordFile::size();
+  crashing.isWritten = true;
 }
 
 void Recorder::recover() {
-  off_t end = crashing.end.exchange(-1);
-  if (end < 0)
+  if (!crashing.isWritten.exchange(false))
     return;
-  // Another thread may have written behind it; of several ends the last counts.
-  if (isOn() && RecordFile::size() == end)
-    RecordFile::cutTo(crashing.begin);
-  crashing.isWriting = false;
+  if (isOn())
+    writeEnd("{\"ended\":\"recovered\"}"); // of several ends the last counts
+  crashing.isBegun = false;
 }
 
 // The tool's handlers of termination signals.

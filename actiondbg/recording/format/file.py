@@ -410,6 +410,8 @@ def _parsed(fields: dict[str, Any], ordinal_of: Callable[[int], int | None]) -> 
         return Ending("exit", status=int(fields.get("status", 0)))
     if fields.get("ended") == "unknown":
         return Ending("unknown")
+    if fields.get("ended") == "recovered":  # from the crash of the end before
+        return Ending("killed")
     row = fields.get("row")
     signal = int(fields.get("signal", 0)) or None
     ordinal = None if row is None else ordinal_of(int(row))

@@ -149,3 +149,15 @@ def test_a_plug_in_that_exits_in_its_pass_is_no_crash(
     result = actiondbg.bisect([*argv, f"--pass-pipeline={pipeline}"], is_good, jobs=1)
     assert result.verdict == "untestable"
     assert "The tool ended with status 3 after " in result.message
+
+
+def test_a_child_of_a_pass_leaves_the_record_of_a_trial_alone(
+    mlir_opt: str, pattern_plugin: Path, argv: list[str]
+) -> None:
+    tool = [mlir_opt, argv[1], f"--load-pass-plugin={pattern_plugin}"]
+    plain = actiondbg.bisect([*tool, "--pass-pipeline=builtin.module(canonicalize)"], is_good)
+    pipeline = "builtin.module(canonicalize,forks-once)"
+    result = actiondbg.bisect([*tool, f"--pass-pipeline={pipeline}"], is_good)
+    assert plain.culprit is not None and result.culprit is not None, result.message
+    assert result.candidates == plain.candidates + 1  # the pass
+    assert result.culprit.entry.location == plain.culprit.entry.location

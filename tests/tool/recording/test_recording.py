@@ -223,6 +223,11 @@ def test_a_tool_that_recovers_from_a_crash_is_recorded_to_its_end(
     passes = recording.table("actions").to_pylist()
     names = [each["name"] for each in passes if each["tag"] == "pass-execution"]
     assert names == ["recovers", "canonicalize", "recovers", "cse"]
+    monkeypatch.delenv("RECOVERS")
+    monkeypatch.setenv("ENDS", "1")
+    done = record([*tool, f"--pass-pipeline={pipeline}"], "ended.adbrec")
+    ended = open_recording("ended.adbrec").ending
+    assert (done.status, ended.ended, ended.ordinal) == (3, "crash", 1)
 
 
 def test_rules_skip_the_same_actions_as_in_a_session(mlir_opt: str, folds: str) -> None:

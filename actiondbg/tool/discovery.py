@@ -159,7 +159,7 @@ def find_tool(name: str) -> Tool:
         symbols = symbols_of(libmlir)
     if symbols in UNUSABLE:
         raise UnusableMLIR(f"{str(libmlir)!r} {UNUSABLE[symbols]}.", libmlir)
-    sanitizers = tuple(one for one in libraries.paths() if is_sanitizer(one))
+    sanitizers = tuple(one for one in libraries.found() if is_sanitizer(one))
     return Tool(path, libmlir, build_id_of(libmlir), libllvm, sanitizers)
 
 

@@ -484,7 +484,11 @@ class LoadedLibraries:
         for soname, path in self._paths.items():
             if not path:
                 raise self._not_found(soname)
-        return [Path(path) for path in self._paths.values()]
+        return self.found()
+
+    def found(self) -> list[Path]:
+        """Return the paths of those that are found with the environment of this process."""
+        return [Path(path) for path in self._paths.values() if path]
 
     def _not_found(self, soname: str) -> LaunchError:
         return LaunchError(

@@ -213,7 +213,10 @@ class KernelProcess(Closeable):
             raise
 
     def run(self, inputs: Sequence[np.ndarray]) -> np.ndarray:
-        """Return the result of a call, for arrays of the operands' shapes and types."""
+        """Return the result of a call, for arrays of the operands' shapes and types.
+
+        The operands of ``load`` are forgotten.
+        """
         descriptors = self._ask(Request("run"), inputs)[1]
         return receive(descriptors[0], [self._binary.result])[0]
 

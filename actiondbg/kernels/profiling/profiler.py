@@ -74,13 +74,13 @@ class _LoadedKernel:
         self.process = process
         self._operation = operation
         operands = make_operands(operation, "integers")
-        process.load(operands)
         self._first: np.ndarray | None = None
         with suppress(WroteOutOfBounds):  # a wrong kernel has a time, too
             self._first = process.run(operands)
+        process.load(operands)
 
     def check(self) -> None:
-        """Compare the result of a further call with that of the first.
+        """Compare the result of a further call with that of the first; it is not measured again.
 
         Raises:
             ResultChanged: they differ.
@@ -218,15 +218,15 @@ class Profiler:
                     except KernelError as error:
                         failed[each.dispatch.name] = error
                         del live[each.dispatch.name]
+            for each in live.values():
+                each.call = self._call_seconds(each.kernel)
+                each.counts = self._counts(each)
             for name in [each for each in live if candidates is None or each in candidates]:
                 try:
                     live[name].loaded.check()
                 except KernelError as error:
                     failed[name] = error
                     del live[name]
-            for each in live.values():
-                each.call = self._call_seconds(each.kernel)
-                each.counts = self._counts(each)
         return failed | {name: each.profile(peaks) for name, each in live.items()}
 
     def _started(self, processes: ExitStack, dispatch: Dispatch, compiled: CompiledKernel) -> _Live:

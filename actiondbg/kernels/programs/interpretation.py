@@ -25,6 +25,8 @@ from actiondbg.kernels.programs.structured_operation import (
     tensor_shape,
 )
 
+# Of finite operands, their results are infinite only where they are too large.
+_GROWING = {"arith.addf", "arith.subf", "arith.mulf", "math.fma", "math.exp", "math.exp2"}
 # An iteration space larger than this is not evaluated element by element: half a GiB an array.
 _LARGEST = 2**26
 _EXACT = 2**53  # float64 holds all integers up to this
@@ -372,7 +374,10 @@ class _Interpreter:
         result = computed(name, kind, operands, self.accumulator)
         limit = _element(kind).largest if kind.startswith(("f", "bf")) else np.inf
         sizes = abs(result.values) if limit < np.inf else np.zeros(1)
-        self.overflows.append(bool(((sizes > limit) & np.isfinite(sizes)).any()))
+        is_too_large = (sizes > limit) & np.isfinite(sizes)
+        if kind == "f64" and name in _GROWING and all(map(_is_finite, operands)):
+            is_too_large = np.isinf(sizes)  # the reference has this type, too
+        self.overflows.append(bool(is_too_large.any()))
         return result
 
     def _parallel(self, operation: StructuredOperation, scope: _Scope) -> BoundedArray:
@@ -587,6 +592,10 @@ def _range(loop: int, sizes: tuple[int, ...]) -> np.ndarray:
     shape = [1] * len(sizes)
     shape[loop] = sizes[loop]
     return np.arange(sizes[loop]).reshape(shape)
+
+
+def _is_finite(operand: BoundedArray) -> bool:
+    return bool(np.isfinite(operand.values).all())
 
 
 def _order(indexing: ir.AffineMap) -> list[int]:

@@ -207,6 +207,15 @@ def test_numbers_on_the_way_that_are_too_large_are_reported() -> None:
     product = f"{square}%p = arith.mulf %s, %b : f32\nlinalg.yield %p : f32"
     assert _evaluate(product, [1e30, 1, 2, 3], [1e-30] * 4).overflows
     assert not _evaluate(product, [np.inf, 1, 2, 3], [1e-30] * 4).overflows
+    wide = """%large = arith.constant 1.0e300 : f64
+        %small = arith.constant 1.0e-300 : f64
+        %w = arith.extf %a : f32 to f64
+        %p = arith.mulf %w, %large : f64
+        %q = arith.mulf %p, %small : f64
+        %r = arith.truncf %q : f64 to f32
+        linalg.yield %r : f32"""
+    assert not _evaluate(wide, [1e7, 1, 2, 3], [0] * 4).overflows
+    assert _evaluate(wide, [1e10, 1, 2, 3], [0] * 4).overflows
 
 
 def test_a_maximum_of_nothing_is_what_it_begins_with() -> None:

@@ -118,9 +118,11 @@ pid_t forkQuietly() {
   while (waitpid(-1, nullptr, __WCLONE | WNOHANG) > 0) {
   }
   pid_t pid = forkUnseen();
-  // A process group of its own, to end it with its children and nothing else.
-  if (pid == 0)
+  if (pid == 0) {
+    // A process group of its own, to end it with its children and nothing else.
     setpgid(0, 0);
+    computationsInForks = 0; // those of other threads
+  }
   return pid;
 }
 
@@ -141,7 +143,7 @@ static int64_t processorTime(pid_t pid) {
 
 /// The seconds without progress after which a fork is given up. Once one was,
 /// others wait for the same lock as likely as not.
-static std::atomic<int> patience{10};
+static std::atomic<int> patience{8};
 
 /// Reads what a child writes. Returns false if the child did not end in time,
 /// or waits for ever: a fork lacks the threads that would release a lock.
@@ -166,7 +168,7 @@ static bool readToEnd(int fd, pid_t child, std::string &text,
     else if (ready == 0)
       ++idle;
   }
-  if (idle > 1)
+  if (idle >= patience)
     patience = 1;
   return false;
 }

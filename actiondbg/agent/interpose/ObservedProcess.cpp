@@ -153,6 +153,7 @@ static thread_local bool wasBusy = false;
 static void prepareFork() { wasBusy = Engine::isBusyElsewhere(); }
 
 static void becomeFork() {
+  computationsInForks = 0; // those of other threads
   Engine::get().abandon();
   noteForked();
   // What the parent has begun in this thread, the engine before ends.

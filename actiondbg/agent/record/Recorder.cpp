@@ -487,14 +487,14 @@ void Recorder::writeExitStatus(int status) {
 void Recorder::writeExit(int status) {
   flushEverywhere();
   Stages::finish();
-  writeExitStatus(status);
+  if (!crashing.isWritten) // else the handler of a crash ends the tool
+    writeExitStatus(status);
 }
 
 void Recorder::finish(int status) {
   if (!isOn())
     return;
-  if (!crashing.isWritten) // else the handler of a crash ends the tool
-    writeExit(status);
+  writeExit(status);
   RecordFile::end();
 }
 

@@ -135,6 +135,7 @@ public:
                                           Operation *op, NameFacts *folded) {
     Busy busy(*this);
     if (LLVM_UNLIKELY(kind == Kind::Pass)) {
+      leaveCrash(); // a handler of the tool has recovered
       forgetPlaces();
       if (op)
         forgetRenamed(op);

@@ -375,8 +375,10 @@ class _Interpreter:
         limit = _element(kind).largest if kind.startswith(("f", "bf")) else np.inf
         sizes = abs(result.values) if limit < np.inf else np.zeros(1)
         is_too_large = (sizes > limit) & np.isfinite(sizes)
-        if kind == "f64" and name in _GROWING and all(map(_is_finite, operands)):
-            is_too_large = np.isinf(sizes)  # the reference has this type, too
+        if kind == "f64" and name in _GROWING:  # the reference has this type, too
+            is_too_large = np.isinf(sizes)
+            for operand in operands:
+                is_too_large = is_too_large & np.isfinite(operand.values)
         self.overflows.append(bool(is_too_large.any()))
         return result
 
@@ -592,10 +594,6 @@ def _range(loop: int, sizes: tuple[int, ...]) -> np.ndarray:
     shape = [1] * len(sizes)
     shape[loop] = sizes[loop]
     return np.arange(sizes[loop]).reshape(shape)
-
-
-def _is_finite(operand: BoundedArray) -> bool:
-    return bool(np.isfinite(operand.values).all())
 
 
 def _order(indexing: ir.AffineMap) -> list[int]:

@@ -143,7 +143,7 @@ static int64_t processorTime(pid_t pid) {
 
 /// The seconds without progress after which a fork is given up. Once one was,
 /// others wait for the same lock as likely as not.
-static std::atomic<int> patience{8};
+static std::atomic<int> patience{10};
 
 /// Reads what a child writes. Returns false if the child did not end in time,
 /// or waits for ever: a fork lacks the threads that would release a lock.
@@ -168,7 +168,7 @@ static bool readToEnd(int fd, pid_t child, std::string &text,
     else if (ready == 0)
       ++idle;
   }
-  if (idle >= patience)
+  if (idle >= patience - 1) // limits of time are as long
     patience = 1;
   return false;
 }

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actiondbg.statistics.events import is_clock
-from actiondbg.support.counts import counted
-from actiondbg.support.units import time_text
+from actiondbg.support.counts import counted, time_text
 
 DURATION = "duration"
 

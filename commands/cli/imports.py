@@ -15,10 +15,9 @@ from actiondbg.errors import UsageError
 from actiondbg.recording.errors import need_packages
 from actiondbg.recording.overwrite_protection import is_same
 from actiondbg.support.atomic_write import open_whole
-from actiondbg.support.counts import counted
+from actiondbg.support.counts import counted, size_text
 from actiondbg.support.output_file import writing
 from actiondbg.support.recording_file import is_recording, refuse_recording
-from actiondbg.support.units import size_text
 
 if TYPE_CHECKING:
     from actiondbg.recording.imported.importer import Import

@@ -17,9 +17,8 @@ from actiondbg.errors import UsageError
 from actiondbg.recording.errors import need_packages
 from actiondbg.recording.overwrite_protection import check_overwritten
 from actiondbg.support.atomic_write import open_whole
-from actiondbg.support.counts import counted
+from actiondbg.support.counts import counted, size_text
 from actiondbg.support.output_file import writing
-from actiondbg.support.units import size_text
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

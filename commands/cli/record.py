@@ -25,10 +25,9 @@ from actiondbg.recording.capture.recorder import (
     start_recording,
 )
 from actiondbg.support.atomic_write import create_free
-from actiondbg.support.counts import counted
+from actiondbg.support.counts import counted, size_text
 from actiondbg.support.output_file import writing
 from actiondbg.support.recording_file import is_recording
-from actiondbg.support.units import size_text
 
 if TYPE_CHECKING:
     from actiondbg.commands.render.terminal.progress import ProgressLine

@@ -15,9 +15,8 @@ from actiondbg.errors import UsageError
 from actiondbg.recording.errors import need_packages
 from actiondbg.recording.format.structs import IRDetail
 from actiondbg.recording.overwrite_protection import check_output
-from actiondbg.support.counts import counted
+from actiondbg.support.counts import counted, size_text
 from actiondbg.support.output_file import write_file
-from actiondbg.support.units import size_text
 
 if TYPE_CHECKING:
     pass

@@ -25,10 +25,9 @@ from actiondbg.recording.trace.options import (
     check_output,
     format_of,
 )
-from actiondbg.support.counts import counted
+from actiondbg.support.counts import NANOSECONDS, counted
 from actiondbg.support.output_file import writing
 from actiondbg.support.scratch_directory import scratch_directory
-from actiondbg.support.units import NANOSECONDS
 
 if TYPE_CHECKING:
     from actiondbg.recording.trace.writer import Progress, Written

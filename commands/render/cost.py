@@ -9,9 +9,8 @@ from typing import NamedTuple
 from actiondbg.ir.html import highlighted, token_colors
 from actiondbg.lineage.cost import Cost
 from actiondbg.lineage.stage import Operation, StageLines, source_lines, stage_title
-from actiondbg.support.counts import counted, shortened
+from actiondbg.support.counts import NANOSECONDS, counted, shortened, time_text
 from actiondbg.support.html_page import Cell, Html, code, element, html_page, joined, table
-from actiondbg.support.units import NANOSECONDS, time_text
 
 _SHOWN = 0.0005  # the least part of the whole that is not 0.0 %
 _PLACES = 5  # places of time without an operation that are named

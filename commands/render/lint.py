@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from actiondbg.commands.render.units import path_from_here
 from actiondbg.lint.reports import command_of
-from actiondbg.support.counts import counted
-from actiondbg.support.units import time_text
+from actiondbg.support.counts import counted, time_text
 
 if TYPE_CHECKING:
     from actiondbg.lint.api import Stage

@@ -21,10 +21,9 @@ from actiondbg.suite.coverage import (
     State,
 )
 from actiondbg.suite.runs import Overview, SuiteRun
-from actiondbg.support.counts import counted, joined
+from actiondbg.support.counts import counted, joined, size_text
 from actiondbg.support.html_page import Html, code, html_page
 from actiondbg.support.interrupts import signal_name
-from actiondbg.support.units import size_text
 
 _SHOWN = 3  # programs or commands in a sentence
 _WIDTH = 60  # characters of a command in a sentence, of a reason, or of options

@@ -450,7 +450,7 @@ void EndReport::finishPlanFirst() {
   on_exit(
       [](int, void *) {
         Engine &engine = Engine::first();
-        if (!engine.isAttached()) // a fork of the tool
+        if (!engine.isAttached() || !engine.skips.plan) // a fork of the tool
           return;
         Turn turn(engine, Turn::For::End);
         engine.end.finishPlan();

@@ -37,9 +37,9 @@ public:
   /// empty.
   StringRef cause() const { return {causeText, causeSize}; }
   void sendCrash();
-  /// Completes the record of the plan before the tool's exit handlers run:
-  /// where the tool exits inside an action, one of them may unload the plug-in
-  /// whose pass runs. Handlers run in the reverse order of their registration.
+  /// Completes the record of the plan before the tool's exit handlers run: a
+  /// handler may unload the plug-in whose pass exits. Handlers run in the
+  /// reverse order of their registration.
   void finishPlanFirst();
 
 private:

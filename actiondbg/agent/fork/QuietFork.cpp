@@ -121,7 +121,7 @@ pid_t forkQuietly() {
   if (pid == 0) {
     // A process group of its own, to end it with its children and nothing else.
     setpgid(0, 0);
-    computationsInForks = 0; // those of other threads
+    computationsInForks = 0; // the fork has no other threads
   }
   return pid;
 }
@@ -168,7 +168,8 @@ static bool readToEnd(int fd, pid_t child, std::string &text,
     else if (ready == 0)
       ++idle;
   }
-  if (idle >= patience - 1) // limits of time are as long
+  // A time limit of ten seconds ends the loop a second before patience does.
+  if (idle >= patience - 1)
     patience = 1;
   return false;
 }

@@ -87,7 +87,7 @@ class ToolProcesses {
            MAP_SHARED | MAP_ANONYMOUS, -1, 0));
 
 public:
-  /// Whether this process is a fork of the one that loaded the agent.
+  /// Whether this process is a fork of the process that loaded the agent.
   bool isFork() const { return getpid() != loadedBy; }
   /// Returns whether this process is the first to claim to be observed.
   bool claim() {
@@ -153,7 +153,7 @@ static thread_local bool wasBusy = false;
 static void prepareFork() { wasBusy = Engine::isBusyElsewhere(); }
 
 static void becomeFork() {
-  computationsInForks = 0; // those of other threads
+  computationsInForks = 0; // the fork has no other threads
   Engine::get().abandon();
   noteForked();
   // What the parent has begun in this thread, the engine before ends.

@@ -259,8 +259,8 @@ public:
   }
   /// Invalidates the cached function of each block.
   void forgetPlaces() { ++places; }
-  /// Marks the descriptions of an operation and of those in it as outdated:
-  /// another function contains them.
+  /// Marks the descriptions of an operation, and of the operations in it, as
+  /// outdated: another function contains them.
   static void forgetAll(Operation *op);
   /// Does the same with each function that was renamed: `op` itself, those in
   /// it if it is a symbol table, or the one around it.

@@ -41,7 +41,7 @@ def poison(dtype: np.dtype, fill: int = FILLS[0]) -> np.ndarray:
     """Return one element of a type that means "never written".
 
     Args:
-        fill: the bytes of a float, one of FILLS; by default it is a NaN.
+        fill: each byte of a float, from FILLS; by default the float is a NaN.
     """
     byte = _INTEGER_FILL if dtype.kind in "iub" else fill
     return np.full(dtype.itemsize, byte, np.uint8).view(dtype)

@@ -95,7 +95,7 @@ class _Kernel:
 
     def serve(self, request: Request, descriptors: list[int]) -> tuple[Reply, numpy.ndarray | None]:
         if request.kind == "run":
-            self._inputs = ()  # the limit of memory is that of one set of operands
+            self._inputs = ()  # the memory limit leaves room for one set of operands
             return self._run(receive(descriptors[0], self._binary.inputs))
         if request.kind == "load":
             # Copies of NumPy's own: these get huge pages, as any other program's would.

@@ -18,7 +18,7 @@ import numpy as np
 from actiondbg.recording.format.arrow import Array, Bools, Ints, call, int_array, pa
 from actiondbg.recording.format.layout import FOLDS, OUTCOMES, UNFINISHED
 from actiondbg.recording.format.structs import Space
-from actiondbg.support.units import NANOSECONDS
+from actiondbg.support.counts import NANOSECONDS
 
 # The text before each word that describes an operation.
 BEFORE: dict[int, str] = {Space.OPERATION: " ", Space.FUNCTION: " in @", Space.FILE: " at "}

@@ -12,9 +12,9 @@ from actiondbg.kernels.errors import KernelError
 from actiondbg.kernels.execution.kernel import KernelBinary, LoadedKernel
 from actiondbg.kernels.model import Operation, Tensor
 from actiondbg.kernels.packages import np
+from actiondbg.support.counts import NANOSECONDS
 from actiondbg.support.decoders import decoder_of
 from actiondbg.support.scratch_directory import scratch_directory
-from actiondbg.support.units import NANOSECONDS
 
 EMPTY_CALL = "actiondbg_empty_call"
 _EMPTY_CALLS = 1000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import gettempdir
@@ -58,6 +58,16 @@ def open_folder(output: Path | None, tool: str, resume: bool) -> Path:
             way = "another --output"
         raise UsageError(f"The folder {str(output)!r} is not empty: use {way}.")
     return _made(_make, output)
+
+
+@contextlib.contextmanager
+def opened_folder(output: Path | None, tool: str, resume: bool) -> Generator[Path]:
+    """Yield the folder of ``open_folder``, which is removed if it stays empty."""
+    folder = open_folder(output, tool, resume)
+    try:
+        yield folder
+    finally:
+        remove_if_empty(folder)
 
 
 def remove_state(folder: Path) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 from actiondbg.errors import NotStopped
 
 _IMPORT = "<frozen importlib._bootstrap>"  # the file of its functions
+_START = "_execute_child"  # the method of subprocess.Popen
 _RETRY_SECONDS = 0.01
 
 
@@ -31,22 +32,20 @@ def exit_code(status: int) -> int:
 
 
 def raise_interrupt(_: int, frame: FrameType | None) -> None:
-    """Raise KeyboardInterrupt, as a handler of SIGINT; during an import, when that is over.
-
-    An exception within an import leaves broken modules and, in the middle of a compiled one, can
-    crash the interpreter.
-    """
-    if not delay_during_import(signal.SIGINT, frame):
+    """Raise KeyboardInterrupt, as a handler of SIGINT; where ``delay`` does, a little later."""
+    if not delay(signal.SIGINT, frame):
         raise KeyboardInterrupt
 
 
-def delay_during_import(number: int, frame: FrameType | None) -> bool:
-    """Send a signal again a little later if it arrived during an import; return whether it did.
+def delay(number: int, frame: FrameType | None) -> bool:
+    """Send a signal again a little later if an exception would do harm now; return whether it did.
 
-    Some packages swallow any exception within an import.
+    Within an import it leaves broken modules, can crash the interpreter in the middle of a
+    compiled one, or is swallowed by the package. While a process is started, nobody has it yet who
+    would end it.
     """
     while frame is not None:
-        if frame.f_code.co_filename == _IMPORT:
+        if frame.f_code.co_filename == _IMPORT or frame.f_code.co_name == _START:
             again = threading.Timer(_RETRY_SECONDS, os.kill, (os.getpid(), number))
             again.daemon = True
             again.start()

@@ -42,16 +42,18 @@ def run(parser: LineParser[BisectCommandLine], argv: list[str]) -> int:
     options = parser.read(ours)
     if not tool:
         parser.error("the tool is missing: actiondbg bisect [options] -- TOOL ARGS...")
-    from actiondbg.bisection.api import open_folder
+    from actiondbg.bisection.api import opened_folder
 
     oracle, search = build_oracle(options), prepared_search(options)
-    folder = open_folder(options.output, Path(tool[0]).name, options.resume)
-    try:
-        with progress_display(sys.stderr, quiet=options.json) as progress:
-            result = search(tool, oracle, output=folder, without=options.without, progress=progress)
-    except KeyboardInterrupt:
-        print_notice(interruption_message(folder, "-o"))
-        return 128 + signal.SIGINT
+    with opened_folder(options.output, Path(tool[0]).name, options.resume) as folder:
+        try:
+            with progress_display(sys.stderr, quiet=options.json) as progress:
+                result = search(
+                    tool, oracle, output=folder, without=options.without, progress=progress
+                )
+        except KeyboardInterrupt:
+            print_notice(interruption_message(folder, "-o"))
+            return 128 + signal.SIGINT
     if options.json:
         print(json.dumps(result.as_json(), ensure_ascii=False))
     else:

@@ -86,7 +86,8 @@ def print_incomplete(done: RecordedRun, path: Path, kept: Path | None = None) ->
     is_cut = tally.is_torn or (not tally.ended and done.status >= 0 and not done.is_program)
     if tally.ended or (done.status < 0 and not is_cut):
         return False
-    why = "the disk may be full" if is_cut else "its process was killed, or the disk is full"
+    killed = "its process was killed, or the disk is full"
+    why = "the disk may be full" if tally.is_torn else killed
     way = "name another file" if kept is not None else "set TMPDIR to another directory"
     print_notice(
         f"The recording {str(kept or path)!r} is incomplete, as {why}: its actions up to then are "

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
+from threading import Event, Timer
 from typing import TYPE_CHECKING
 
 from actiondbg import protocol
 from actiondbg.commands.render.terminal.output import print_notice
-from actiondbg.errors import NoAnswer
+from actiondbg.errors import ActiondbgError, NoAnswer
 from actiondbg.protocol.tags import FOLD_TAG, PATTERN_TAG
 from actiondbg.recording.capture import endless
 from actiondbg.support.counts import counted
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from actiondbg.process.stop import Stop
     from actiondbg.session.session import Session
 
+_PATIENCE = 1.0  # seconds, after Ctrl-C
 _SAMPLE = 256  # stops that are looked at, two of each action
 
 
@@ -38,9 +39,8 @@ def run_watched(session: Session, so_far: str) -> Stop:
         try:
             stop, is_due = _within(session, control, seconds)
         except KeyboardInterrupt:
-            session.interrupt()
-            stop = session.wait()
-            if stop.when != "exit":
+            stop = _interrupted(session)
+            if stop is not None and stop.when != "exit":
                 print_notice(f"Interrupted after {counted(stop.ordinal, 'action')}. {so_far}")
             raise
         if not is_due or stop.reason != "interrupt":
@@ -65,15 +65,34 @@ def run_watched(session: Session, so_far: str) -> Stop:
         passed, seconds = passed + 2 * seconds, 2 * seconds
 
 
+def _interrupted(session: Session) -> Stop | None:
+    """Stop a tool before its next action, or soon inside one; return None if it had to be killed.
+
+    It may wait for its input before its first context.
+    """
+    timers = Timer(_PATIENCE, session.interrupt), Timer(2 * _PATIENCE, session.kill)
+    try:
+        for timer in timers:
+            timer.daemon = True
+            timer.start()
+        session.interrupt()
+        return session.wait()
+    except ActiondbgError:
+        return None
+    finally:
+        for timer in timers:
+            timer.cancel()
+
+
 def _within(session: Session, control: Callable[[], Stop], seconds: float) -> tuple[Stop, bool]:
     """Resume a tool, and stop it after some seconds; return the stop, and whether they passed."""
-    is_due = threading.Event()
+    is_due = Event()
 
     def interrupt() -> None:
         is_due.set()
         session.interrupt()
 
-    timer = threading.Timer(seconds, interrupt)
+    timer = Timer(seconds, interrupt)
     timer.daemon = True
     timer.start()
     try:

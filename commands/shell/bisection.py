@@ -103,34 +103,35 @@ def bisect(console: Console, options: BisectOptions) -> Bisected:
     """Find the action that makes the output bad, by runs of the tool that skip actions; write a
     report and a reproducer to a folder. The session itself is not affected.
     """
-    from actiondbg.bisection.api import open_folder
+    from actiondbg.bisection.api import opened_folder
 
     session = console.live_session()
     oracle = build_oracle(options, console.permissions)
     search = prepared_search(options)
-    folder = open_folder(options.output, Path(session.target.argv[0]).name, options.resume)
     console.out.flush()
     shown: AbstractContextManager[Report | None] = progress_display(console.err, quiet=console.json)
     if console.report_search is not None:
         shown = nullcontext(console.report_search)
     # Its own standard input carries the commands.
     stdin = session.target.streams.stdin
-    try:
-        with shown as progress:
-            result = search(
-                session.target.argv,
-                oracle,
-                output=folder,
-                stdin=stdin if isinstance(stdin, str | os.PathLike) else os.devnull,
-                cwd=session.target.directory,
-                env=session.target.environment,
-                without=session.target.without,
-                progress=progress,
-            )
-    except KeyboardInterrupt:
-        if not console.interactive:
-            raise
-        raise ActiondbgError(interruption_message(folder, "--output")) from None
+    tool = session.target.argv
+    with opened_folder(options.output, Path(tool[0]).name, options.resume) as folder:
+        try:
+            with shown as progress:
+                result = search(
+                    tool,
+                    oracle,
+                    output=folder,
+                    stdin=stdin if isinstance(stdin, str | os.PathLike) else os.devnull,
+                    cwd=session.target.directory,
+                    env=session.target.environment,
+                    without=session.target.without,
+                    progress=progress,
+                )
+        except KeyboardInterrupt:
+            if not console.interactive:
+                raise
+            raise ActiondbgError(interruption_message(folder, "--output")) from None
     return Bisected(result)
 
 

@@ -104,6 +104,16 @@ static ToolProcesses &toolProcesses() { return immortal<ToolProcesses>(); }
 
 static bool endsWithFrontEnd = false;
 
+static bool hasEnded(pid_t process) {
+  if (kill(process, 0) != 0)
+    return errno == ESRCH;
+  // PID (NAME) STATE ...: nobody may have waited for it yet.
+  AgentHeap agentHeap;
+  std::string path = "/proc/" + std::to_string(process) + "/stat";
+  std::string text = readFile(path.c_str()).value_or("");
+  return StringRef(text).rsplit(')').second.starts_with(" Z");
+}
+
 /// Ends what the front end has started when that ends: a program, and a tool,
 /// which may wait for its input, or compute, before its first context.
 __attribute__((constructor)) static void endWithFrontEnd() {
@@ -115,7 +125,7 @@ __attribute__((constructor)) static void endWithFrontEnd() {
     }
   // It may have ended while the libraries of the tool were loaded.
   pid_t frontEnd = readPid("ACTIONDBG_FRONT_END");
-  if (frontEnd > 0 && kill(frontEnd, 0) != 0 && errno == ESRCH)
+  if (frontEnd > 0 && getppid() != frontEnd && hasEnded(frontEnd))
     exitAtOnce(3);
 }
 

@@ -131,6 +131,8 @@ class RecordingProcess(Closeable):
                 self.process.wait()
             if self._guard is not None:
                 self._guard.kill()
+            if self.path is not None and not _is_begun(self.path):
+                _remove_unclaimed(self.path)
         if self._guard is not None:
             self._guard.close()
         if self._scratch is not None:
@@ -168,7 +170,7 @@ class RecordingProcess(Closeable):
 
     def _recorded(self) -> RecordedRun:
         path = self.path
-        if path is not None and not (path.exists() and path.stat().st_size):
+        if path is not None and not _is_begun(path):
             _remove_unclaimed(path)
             _need_space(path.parent)
             path = None
@@ -184,6 +186,11 @@ class RecordingProcess(Closeable):
         noted = SeenPrograms(self._scratch)
         seen = noted.explain() if path is None else None
         return run._replace(seen=seen, unobserved=noted.new_unobserved())
+
+
+def _is_begun(path: Path) -> bool:
+    """Return whether anything was recorded."""
+    return path.exists() and path.stat().st_size > 0
 
 
 def _remove_unclaimed(path: Path) -> None:

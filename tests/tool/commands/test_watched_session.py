@@ -53,3 +53,15 @@ def test_looks_change_no_run_that_ends(launch: Launch, monkeypatch: pytest.Monke
     monkeypatch.setattr(endless, "FIRST_SECONDS", 1e-4)
     stop = run_watched(launch("--canonicalize"), "None yet.")
     assert (stop.when, stop.status, stop.event) == (expected.when, expected.status, expected.event)
+
+
+def test_an_interrupt_ends_a_tool_that_waits_for_its_input(
+    launch: Launch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It has made no context, and hears of no interrupt."""
+    os.mkfifo(tmp_path / "pipe.mlir")
+    timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        run_watched(launch(source=tmp_path / "pipe.mlir"), "None yet.")
+    assert not capsys.readouterr().err

@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from actiondbg.commands.cli.recorded_tool import print_incomplete
 from actiondbg.errors import NotRecorded
 from actiondbg.recording import open_recording
+from actiondbg.recording.capture.recorder import RecordedRun
 from actiondbg.recording.session import open_session
 from tests.conftest import LIBRARY
 from tests.fakes import command_line
@@ -272,6 +274,32 @@ def test_signal_to_the_front_end_ends_the_tool(
     assert process.returncode == 128 + number
     assert not is_alive(child)
     assert open_recording("run.adbrec").count > 1000
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_before_the_first_context_leaves_no_file(
+    mlir_opt: str, folds: str, number: signal.Signals
+) -> None:
+    os.mkfifo("pipe.mlir")
+    command = [COMMAND, "record", "-o", "run.adbrec", "--", mlir_opt, "pipe.mlir"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 60
+    while not (Path("run.adbrec").exists() and children(process.pid)):
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.005)
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    assert process.returncode == 128 + number
+    assert sorted(os.listdir()) == sorted([folds, "pipe.mlir"])
+
+
+def test_a_killed_fork_is_not_called_a_full_disk(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The tool, which waited for the recorded fork, may end well."""
+    path = fake_recording(tmp_path / "run.adbrec", killed=True)
+    assert print_incomplete(RecordedRun(path, 0), path, path)
+    assert "as its process was killed, or the disk is full" in capsys.readouterr().err
 
 
 def test_full_disk_is_reported(mlir_opt: str, folds: str) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from actiondbg.bisection.api import open_folder, remove_if_empty, remove_state
+from actiondbg.bisection.api import open_folder, opened_folder, remove_if_empty, remove_state
 from actiondbg.bisection.candidates import (
     Record,
     RecordedAction,
@@ -357,6 +358,14 @@ def test_folder_without_verdicts_is_removed() -> None:
     assert folder.is_dir()
     VerdictStore(folder / FolderFile.STATE, {})
     remove_if_empty(folder)
+    assert not folder.exists()
+
+
+def test_a_folder_that_stays_empty_is_removed() -> None:
+    """A signal may end the process before the search begins."""
+    with pytest.raises(SystemExit), opened_folder(None, "t", False) as folder:
+        assert folder.is_dir()
+        sys.exit(143)
     assert not folder.exists()
 
 

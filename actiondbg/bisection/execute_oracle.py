@@ -14,7 +14,15 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from actiondbg.bisection.command_runner import CommandRunner, Completed
-from actiondbg.bisection.oracles import Oracle, OracleSetup, shortened
+from actiondbg.bisection.copied_files import CopiedFiles
+from actiondbg.bisection.oracles import (
+    ENDED_WELL,
+    KILLED,
+    Oracle,
+    OracleSetup,
+    ShellJudge,
+    shortened,
+)
 from actiondbg.bisection.verdict import Judgement
 from actiondbg.errors import LaunchError, OracleError
 from actiondbg.tool.command_line import is_file
@@ -238,6 +246,35 @@ class Execute(Oracle):
             done = _run_tool(commands, [str(tool), str(lowered), *words, WITHOUT_AVX512], setup)
         return done
 
+    def in_shell(self, copies: CopiedFiles, inside: Path | None = None) -> ShellJudge:
+        source = self._copied_input(copies)
+        return ShellJudge(
+            "the output, lowered and executed, prints what the input prints that is lowered "
+            "without these passes",
+            [
+                ENDED_WELL,
+                'program "$out" "$work/printed" || return',
+                f'awk -v tolerance={self.tolerance:g} "$same" "$work/expected" "$work/printed"',
+            ],
+            [
+                _TOOLS,
+                _shell_libraries(self.shared_libs),
+                _shell_program(self),
+                _SAME,
+                f'program {source} "$work/expected" || {{',
+                f'  echo "The program in {source} cannot be lowered and executed."',
+                "  exit 2",
+                "}",
+            ],
+        )
+
+    def _copied_input(self, copies: CopiedFiles) -> str:
+        if self.input is None and copies.source is not None:
+            return shlex.quote(copies.source)
+        source = self.input or copies.input  # a program reads it in its own place
+        assert source is not None  # without an input the oracle has refused the bisection
+        return shlex.quote(copies.add(copies.base / source))
+
 
 def without_folds(command: Sequence[str]) -> list[str]:
     """Return a command that runs a tool of MLIR in actiondbg, without folds."""
@@ -336,3 +373,104 @@ def runner_libraries(runner: Path) -> tuple[str, ...]:
 
 
 Compare = Execute  # the former name
+
+
+# --- as shell commands: MLIR tools and awk ---------------------------------------------------
+
+
+_TOOLS = """\
+# The tools beside MLIR_OPT, else those of PATH.
+beside() {
+  folder=$(dirname -- "$(command -v -- "$MLIR_OPT")")
+  if [ -x "$folder/$1" ]; then echo "$folder/$1"; else command -v "$1"; fi
+}
+lower=$(beside mlir-opt) || { echo "There is no mlir-opt."; exit 2; }
+runner=${MLIR_RUNNER:-$(beside mlir-runner)}
+[ -n "$runner" ] || { echo "There is no mlir-runner."; exit 2; }
+"""
+
+
+def _shell_libraries(given: tuple[str, ...] | None) -> str:
+    if given is not None:
+        return f"libraries={shlex.quote(','.join(given))}\n"
+    return f"""\
+libraries=
+root=$(dirname -- "$(dirname -- "$(readlink -f -- "$runner")")")
+for folder in "$root/lib" "$root/lib64"; do
+  for name in {" ".join(_LIBRARIES)}; do
+    [ -f "$folder/$name" ] && libraries=$libraries${{libraries:+,}}$folder/$name
+  done
+done
+"""
+
+
+def _shell_program(oracle: Execute) -> str:
+    words = ["-e", oracle.entry, f"--entry-point-result={oracle.entry_result}"]
+    folding, lower, failed = "", '"$lower"', "|| return 125"
+    if oracle.needs_actiondbg:
+        ours = shlex.quote(str(Path(sys.executable).with_name("actiondbg")))
+        folding = f"""\
+
+# The folds of the lowering have the bug, too: actiondbg runs it without them.
+[ -n "$ACTIONDBG" ] || ACTIONDBG=$(command -v actiondbg || echo {ours})
+"""
+        lower = f'"$ACTIONDBG" {shlex.join(WITHOUT_FOLDS)} "$lower"'
+        failed = '> "$work/lowering" 2>&1 || { cat "$work/lowering"; return 125; }'
+    return f"""\
+pipeline={shlex.quote(oracle.lower)}
+{folding}
+# Removes the schedules of the transform dialect, which are no part of the program.
+schedules={shlex.quote(WITHOUT_SCHEDULES)}
+
+# program FILE PRINTED: lowers a program, executes it, and keeps what it prints.
+program() {{
+  program=$1
+  if grep -q "transform[.]" "$1"; then
+    limit "$lower" "$1" --allow-unregistered-dialect -o "$work/printed.mlir" || return 125
+    awk "$schedules" "$work/printed.mlir" > "$work/program.mlir"
+    program=$work/program.mlir
+  fi
+  limit {lower} "$program" --allow-unregistered-dialect --pass-pipeline="$pipeline" \\
+    -o "$work/lowered.mlir" {failed}
+  limit "$runner" "$work/lowered.mlir" {shlex.join(words)} \\
+    ${{libraries:+--shared-libs="$libraries"}} > "$2"
+  code=$?
+  [ "$code" -eq 0 ] && return 0
+  [ "$code" -ge 128 ] && [ "$code" -ne {KILLED} ] && return 1
+  return 125
+}}
+"""
+
+
+# Compares words: numbers within the tolerance, integers and all others exactly.
+_SAME = r"""same='
+function words(line) {
+  gsub(/0x[0-9a-fA-F]+/, "0x", line)
+  gsub(/[ \t]+/, " ", line)
+  sub(/^ /, "", line); sub(/ $/, "", line)
+  gsub(/ /, " _ ", line)  # a blank is a word too
+  gsub(/[][(){},;:=]/, " & ", line)
+  return line
+}
+function number(word) {
+  return word ~ /^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?$/
+}
+function size(x) { return x < 0 ? -x : x }
+function differs(a, b,   near) {
+  if (a "" == b "") return 0
+  if (!number(a) || !number(b) || (a b) !~ /[.eE]/) return 1
+  near = tolerance * (size(a) > size(b) ? size(a) : size(b))
+  return size(a - b) > (near > tolerance ? near : tolerance)
+}
+{ line = words($0); if (line == "") next }
+FILENAME == ARGV[1] { expected[++lines] = line; said[lines] = $0; next }
+{
+  seen++
+  count = split(expected[seen], left, " ")
+  if (seen > lines || count != split(line, right, " ")) wrong = 1
+  for (at = 1; at <= count && !wrong; at++) if (differs(left[at], right[at])) wrong = 1
+  if (wrong && !told++) print "expected: " said[seen] "\nprinted:  " $0
+}
+END { exit wrong || seen != lines }
+'
+"""

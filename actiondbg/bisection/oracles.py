@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import functools
+import re
 import shlex
 import shutil
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, get_args
 
 from actiondbg import protocol
 from actiondbg.bisection.command_runner import CommandRunner, Completed, failure_text
+from actiondbg.bisection.copied_files import CopiedFiles
 from actiondbg.bisection.crash import crash_sentence
 from actiondbg.bisection.verdict import Judgement, Milestone, Verdict
 from actiondbg.errors import FileNotWritten, OracleError
@@ -26,6 +28,8 @@ _PLACEHOLDER = "{}"
 OUTPUT = "TOOL_OUTPUT"  # the environment variable of a test that names the output file
 _UNTESTABLE = 125  # the exit status, as in git bisect
 _SHOWN = 300  # characters of a reason
+ENDED_WELL = '[ "$status" -eq 0 ] || return 125'  # in the function of a judge
+KILLED = 137  # the exit status of limit after a timeout; a crash has another one
 
 Predicate = Callable[[Path], bool | Verdict]
 
@@ -69,6 +73,23 @@ def _placeholders(command: str) -> Iterator[tuple[int, str]]:
         elif char in '"`' or (char == "'" and inner != '"'):
             around.append(char)
         place += 1
+
+
+@dataclass(frozen=True)
+class ShellJudge:
+    """An oracle as shell commands.
+
+    Args:
+        good: describes a good output: "the command 'check.sh {}' ends with status 0".
+        lines: the body of a shell function, which uses ``$out``, ``$err`` and ``$status`` of the
+            tool, and returns 0 for good, 125 for untestable, and 1 to 124 for bad. None if no
+            shell command can judge.
+        preamble: commands that run once, before.
+    """
+
+    good: str
+    lines: Sequence[str] | None
+    preamble: Sequence[str] = field(default_factory=list[str])
 
 
 class TrialFiles(NamedTuple):
@@ -214,6 +235,17 @@ class Oracle(ABC):
         """Judge the output of a tool that ended with status 0; see ``judge``."""
         return Judgement("good", "the tool ended well")
 
+    def in_shell(self, copies: CopiedFiles, inside: Path | None = None) -> ShellJudge:
+        """Return the oracle as shell commands, for a script that needs no actiondbg.
+
+        Without any, the script runs the tool, and leaves the outputs to be judged.
+
+        Args:
+            copies: the files to copy; those that the oracle needs are added.
+            inside: the directory that a command runs in, with its own files; None for the folder.
+        """
+        return ShellJudge(f"{self.as_option()} finds the output good", None)
+
 
 @dataclass
 class Command(Oracle):
@@ -248,6 +280,22 @@ class Command(Oracle):
         if done.status == _UNTESTABLE:
             return Judgement("untestable", reason)
         return Judgement("bad" if done.status else "good", reason)
+
+    def in_shell(self, copies: CopiedFiles, inside: Path | None = None) -> ShellJudge:
+        text = copies.rewrite(self.command) if inside is None else self.command
+        change = "" if inside is None else f"cd -- {shlex.quote(str(inside))} && "
+        return ShellJudge(
+            f"the command {text!r} ends with status 0",
+            [
+                ENDED_WELL,
+                f'(export {OUTPUT}="$out"; {change}limit sh -c "$test") < "$out"',
+                "code=$?",
+                '[ "$code" -le 125 ] && return "$code"',
+                'echo "The test ended with status $code: it took too long, or cannot be run."',
+                "return 125",
+            ],
+            [f"# The test of an output.\ntest={shlex.quote(with_variable(text, OUTPUT))}\n"],
+        )
 
 
 @dataclass
@@ -284,6 +332,24 @@ class FileCheck(Oracle):
             )
         return Judgement("bad", shortened(done.errors.partition("\n")[0]))
 
+    def in_shell(self, copies: CopiedFiles, inside: Path | None = None) -> ShellJudge:
+        name = copies.add((copies.base / self.file).absolute())
+        ours = shlex.quote(str(Path(sys.executable).with_name("filecheck")))
+        return ShellJudge(
+            f"FileCheck finds what {name} checks in the output",
+            [
+                ENDED_WELL,
+                f'limit "$FILECHECK" {shlex.quote(name)} --input-file "$out"',
+                'code=$?; [ "$code" -le 1 ] && return "$code"',
+                "return 125",
+            ],
+            [
+                "# LLVM's FileCheck, or filecheck of PyPI.",
+                '[ -n "$FILECHECK" ] || '
+                f"FILECHECK=$(command -v filecheck || command -v FileCheck || echo {ours})\n",
+            ],
+        )
+
     def _file(self, setup: OracleSetup) -> Path:
         return (setup.cwd or Path.cwd()) / self.file
 
@@ -301,6 +367,16 @@ class Crash(Oracle):
     def is_bad_end(self, stop: Stop) -> bool:
         return stop.reason == "crashed"
 
+    def in_shell(self, copies: CopiedFiles, inside: Path | None = None) -> ShellJudge:
+        return ShellJudge(
+            "the tool does not die of a signal",
+            [
+                f'[ "$status" -eq {KILLED} ] && return 125',
+                '[ "$status" -ge 128 ] && return 1',
+                ENDED_WELL,
+            ],
+        )
+
 
 @dataclass
 class Verify(Oracle):
@@ -312,6 +388,16 @@ class Verify(Oracle):
 
     def as_option(self) -> str:
         return "--verify"
+
+    def in_shell(self, copies: CopiedFiles, inside: Path | None = None) -> ShellJudge:
+        return ShellJudge(
+            "the verifier finds the IR valid",
+            [
+                '[ "$status" -eq 0 ] && return 0',
+                '[ "$status" -lt 128 ] && grep -q "error: " "$err" && return 1',
+                "return 125",
+            ],
+        )
 
 
 @dataclass
@@ -329,6 +415,19 @@ class Diagnostic(Oracle):
 
     def as_option(self) -> str:
         return f"--diagnostic {shlex.quote(self.glob)}"
+
+    def in_shell(self, copies: CopiedFiles, inside: Path | None = None) -> ShellJudge:
+        pattern = re.sub(r"\[\^", "[!", self.glob)  # the syntax of the shell
+        return ShellJudge(
+            f"no diagnostic matches {self.glob!r}",
+            [
+                "while IFS= read -r line; do",
+                "  case $line in *': '$glob) return 1 ;; esac",
+                'done < "$err"',
+                ENDED_WELL,
+            ],
+            [f"glob={shlex.quote(pattern)}\n"],
+        )
 
 
 @dataclass

@@ -17,22 +17,20 @@ from msgspec import structs
 
 from actiondbg import protocol
 from actiondbg.analysis.textual_pipelines import normalize_pipeline
+from actiondbg.bisection.copied_files import CopiedFiles
 from actiondbg.bisection.folder import FolderFile
 from actiondbg.bisection.frozen_tool import FrozenTool
 from actiondbg.bisection.oracles import Command as TestCommand
-from actiondbg.bisection.oracles import Oracle, OracleSetup
+from actiondbg.bisection.oracles import Oracle, OracleSetup, ShellJudge
 from actiondbg.bisection.plain_runs import PlainVerdicts
 from actiondbg.bisection.reproducer.run import ReproducerRun, StepResult, find_in_schedule
 from actiondbg.bisection.reproducer.scripts import (
     UNJUDGED,
     ScriptStep,
-    ShellJudge,
     session_script,
     skip_rules,
 )
-from actiondbg.bisection.reproducer.shell_oracles import shell_judge
 from actiondbg.bisection.reproducer.strategies import (
-    CopiedFiles,
     StrategyFacts,
     command_text,
     fallback_strategy,
@@ -317,9 +315,9 @@ class ReproducerWriter:
 
     def _shell_judges(self) -> Iterator[ShellJudge]:
         """Yield the oracle as shell commands that use the copied files, then the original ones."""
-        yield shell_judge(self.oracle, self._copies)
+        yield self.oracle.in_shell(self._copies)
         if isinstance(self.oracle, TestCommand):
-            yield shell_judge(self.oracle, self._copies, self._copies.base)
+            yield self.oracle.in_shell(self._copies, self._copies.base)
 
     def _choose(
         self, facts: StrategyFacts, judges: Sequence[ShellJudge]

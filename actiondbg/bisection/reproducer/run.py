@@ -17,11 +17,10 @@ from actiondbg.bisection.command_runner import STDERR, STDOUT, Cancelled, Comman
 from actiondbg.bisection.evaluator import content_digest
 from actiondbg.bisection.folder import FolderFile
 from actiondbg.bisection.minimizer import Interval
-from actiondbg.bisection.oracles import Oracle, OracleSetup, TrialFiles
+from actiondbg.bisection.oracles import Oracle, OracleSetup, ShellJudge, TrialFiles
 from actiondbg.bisection.reproducer.scripts import (
     OUT,
     ScriptStep,
-    ShellJudge,
     make_script,
     read_verdicts,
 )

@@ -6,11 +6,12 @@ import re
 import shlex
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from actiondbg.bisection.folder import FolderFile
+from actiondbg.bisection.oracles import ShellJudge
 from actiondbg.bisection.result import Entry, Result
 from actiondbg.bisection.verdict import Verdict
 from actiondbg.protocol.tags import FOLD_TAG, STEP_TAG
@@ -23,8 +24,6 @@ Expected = Literal["good", "bad"]
 
 OUT = "\0out"  # in arguments: the file of the tool's output
 
-ENDED_WELL = '[ "$status" -eq 0 ] || return 125'  # in the function of a judge
-KILLED = 137  # the exit status of limit after a timeout; a crash has another one
 UNJUDGED = 3  # the exit status of a script without a judge
 
 _LINE = re.compile(r"(?m)^(\d+)\. (\w+), expected (?:good|bad): ")
@@ -56,23 +55,6 @@ class ScriptStep:
     def key(self) -> tuple[str, ...]:
         """Identifies the run."""
         return (FolderFile.SKIPS if self.skips else "", *self.args)
-
-
-@dataclass(frozen=True)
-class ShellJudge:
-    """An oracle as shell commands.
-
-    Args:
-        good: describes a good output: "the command 'check.sh {}' ends with status 0".
-        lines: the body of a shell function, which uses ``$out``, ``$err`` and ``$status`` of the
-            tool, and returns 0 for good, 125 for untestable, and 1 to 124 for bad. None if no
-            shell command can judge.
-        preamble: commands that run once, before.
-    """
-
-    good: str
-    lines: Sequence[str] | None
-    preamble: Sequence[str] = field(default_factory=list[str])
 
 
 def make_script(

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from actiondbg.bisection.verdict import Mode
+from actiondbg.commands.interpreter import completers
 from actiondbg.commands.interpreter.options import NoOptions, fields_of
 from actiondbg.commands.interpreter.oracle_options import NEEDS, OracleOptions, build_oracle
 from actiondbg.commands.mcp.declaration import Arguments, InSession, Positive, arguments_like, tool
@@ -117,9 +118,9 @@ def _oracle_fields(desk: Desk, given: Oracle | None) -> dict[str, object]:
     for name, needed in NEEDS.items():
         if name in found:
             desk.restrictions.need(*needed)
-    for name in ("filecheck", "input"):
-        if name in found:
-            desk.restrictions.path(found[name])
+    for each in fields_of(OracleOptions):
+        if each.name in found and each.complete is completers.files:
+            desk.restrictions.path(found[each.name])
     if "lower" in found:
         desk.restrictions.check_arguments([found["lower"]])
     return found

@@ -10,6 +10,7 @@ import pytest
 
 from actiondbg.analysis.textual_pipelines import continuations, parse_pipeline
 from actiondbg.bisection.command_runner import CommandRunner
+from actiondbg.bisection.copied_files import CopiedFiles
 from actiondbg.bisection.execute_oracle import Execute, first_difference
 from actiondbg.bisection.folder import RESERVED, FolderFile
 from actiondbg.bisection.oracles import Command as Shell
@@ -20,19 +21,17 @@ from actiondbg.bisection.oracles import (
     Oracle,
     OracleSetup,
     PredicateOracle,
+    ShellJudge,
     Verify,
 )
 from actiondbg.bisection.reproducer.run import ReproducerRun, StepResult
 from actiondbg.bisection.reproducer.scripts import (
     OUT,
     ScriptStep,
-    ShellJudge,
     make_script,
     read_verdicts,
 )
-from actiondbg.bisection.reproducer.shell_oracles import shell_judge
 from actiondbg.bisection.reproducer.strategies import (
-    CopiedFiles,
     PortableCommand,
     StrategyFacts,
     command_text,
@@ -252,7 +251,7 @@ def test_a_script_is_posix(tmp_path: Path) -> None:
     oracles = [Shell("grep -q 'a b' {}"), Crash(), Verify(), Diagnostic("*it's*"), Execute()]
     for oracle in oracles:
         copies = CopiedFiles(tmp_path, {"input.mlir": tmp_path / "x"}, "input.mlir")
-        text = make_script(["x"], STEPS, shell_judge(oracle, copies), Path("/x y/mlir-opt"), 1)
+        text = make_script(["x"], STEPS, oracle.in_shell(copies), Path("/x y/mlir-opt"), 1)
         done = subprocess.run([dash, "-n"], input=text, capture_output=True, text=True)
         assert (done.returncode, done.stderr) == (0, ""), text
 
@@ -273,14 +272,14 @@ def test_each_oracle_of_the_command_line_has_shell_commands(tmp_path: Path) -> N
     assert {type(oracle) for oracle in oracles} == ours - {PredicateOracle, Validate}
     for oracle in oracles:
         copies = CopiedFiles(tmp_path, {"input.mlir": tmp_path / "x"}, "input.mlir")
-        assert shell_judge(oracle, copies).lines
+        assert oracle.in_shell(copies).lines
     for oracle in (PredicateOracle(bool), Validate()):
-        assert shell_judge(oracle, CopiedFiles(tmp_path)).lines is None
+        assert oracle.in_shell(CopiedFiles(tmp_path)).lines is None
 
 
 def judged(oracle: Oracle, folder: Path, status: int, output: str = "", errors: str = "") -> str:
     """Have the shell judge what a tool left."""
-    judge = shell_judge(oracle, CopiedFiles(folder))
+    judge = oracle.in_shell(CopiedFiles(folder))
     tool = folder / "tool"
     (folder / "o").write_text(output)
     (folder / "e").write_text(errors)
@@ -392,9 +391,7 @@ def test_an_attempt_that_cannot_be_written(tmp_path: Path) -> None:
     ],
 )
 def test_awk_compares_as_the_oracle_does(tmp_path: Path, expected: str, printed: str) -> None:
-    judge = shell_judge(
-        Execute(), CopiedFiles(tmp_path, {"input.mlir": tmp_path / "x"}, "input.mlir")
-    )
+    judge = Execute().in_shell(CopiedFiles(tmp_path, {"input.mlir": tmp_path / "x"}, "input.mlir"))
     [same] = [text for text in judge.preamble if text.startswith("same=")]
     (tmp_path / "expected").write_text(expected)
     (tmp_path / "printed").write_text(printed)

@@ -26,7 +26,7 @@ from actiondbg.recording.format.file import (
     read_ending,
 )
 from actiondbg.recording.format.items import StringTables
-from actiondbg.recording.format.structs import OPERATION_FACTS, SectionKind
+from actiondbg.recording.format.structs import DICTIONARIES, OF_ACTIONS, SectionKind
 from actiondbg.recording.tables.action_rows import ActionRows
 from actiondbg.recording.tables.lazy_table import LazyTable
 from actiondbg.recording.tables.operation_definitions import Definitions
@@ -180,18 +180,6 @@ class Recording:
         return self.tables[name]
 
 
-# What the actions of later chunks refer to, or hold until the next item.
-_DICTIONARIES = (
-    SectionKind.HEADER,
-    SectionKind.STRINGS,
-    SectionKind.LOCATIONS,
-    SectionKind.OPERATIONS,
-    SectionKind.CONTEXTS,
-    *OPERATION_FACTS.values(),
-)
-_OF_ACTIONS = (SectionKind.PATCHES, SectionKind.REASONS)
-
-
 def divide(chunks: Sequence[Chunk], most: int) -> Iterator[int]:
     """Yield the index after the last chunk of each part of about ``most`` actions but the last."""
     count = 0
@@ -221,7 +209,7 @@ def part_of(
     chunks: list[Chunk] = []
     for chunk in file.chunks[:first]:
         needed = chunk.first_row + count_actions([chunk]) >= undecided
-        kinds = (*_DICTIONARIES, *_OF_ACTIONS) if needed else _DICTIONARIES
+        kinds = (*DICTIONARIES, *OF_ACTIONS) if needed else DICTIONARIES
         sections = [section for section in chunk.sections if section.kind in kinds]
         chunks.append(replace(chunk, sections=sections))
         chunks += _rows_of(chunk, rows)

@@ -77,6 +77,17 @@ OPERATION_FACTS = {
     for kind, (names, _) in PACKED.items()
     if names[0] == "operation" and len(names) == 2
 }
+# What a part of a recording keeps of the chunks before it: what later ones refer to or
+# what holds until the next item, and what is known of actions that have not ended.
+DICTIONARIES = (
+    SectionKind.HEADER,
+    SectionKind.STRINGS,
+    SectionKind.LOCATIONS,
+    SectionKind.OPERATIONS,
+    SectionKind.CONTEXTS,
+    *OPERATION_FACTS.values(),
+)
+OF_ACTIONS = (SectionKind.PATCHES, SectionKind.REASONS, SectionKind.SAMPLES)
 
 
 class Space(IntEnum):

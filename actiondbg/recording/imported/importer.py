@@ -104,9 +104,13 @@ class LogReader:
                     body.append(line)
                 continue
             before, mark, rest = line.decode(errors="replace").partition(MARK.decode())
+            next_header = parse_header(mark + rest, self.lines)
+            if next_header is None and header is not None and '"' in before:
+                body.append(line)  # a string that holds the mark
+                continue
             body.append(before.encode())  # written by another thread, or without an end of line
             yield from self._dump(header, body)
-            header, body = parse_header(mark + rest, self.lines), []
+            header, body = next_header, []
             if header is None:
                 self._keep(mark + rest)
         yield from self._dump(header, body, is_last=True)

@@ -216,6 +216,19 @@ def test_dumps_before_and_after_nest(tmp_path: Path) -> None:
     assert changes(recording, 1) == ["modified func.func f"]
 
 
+def test_a_string_that_holds_a_mark_is_part_of_its_dump(tmp_path: Path) -> None:
+    dump = (
+        "// -----// IR Dump {} CSE (cse) //----- //\nmodule {{\n  func.func @a() {{\n"
+        '    "t.s"() {{s = "// -----// IR Dump After CSE (cse) //----- //"}} : () -> ()\n'
+        "{}    return\n  }}\n}}\n\n"
+    )
+    log = tmp_path / "string.log"
+    log.write_text(dump.format("Before", '    "t.x"() : () -> ()\n') + dump.format("After", ""))
+    found, recording = imported(log, tmp_path / "run.adbrec")
+    assert rows(recording, "name", "outcome", "changed") == [("cse", "succeeded", True)]
+    assert (found.rest, found.notes) == (0, [])
+
+
 def test_ir_that_no_pass_left_is_noted(tmp_path: Path) -> None:
     dump = "// -----// IR Dump {} CSE (cse) //----- //\nmodule {{\n  func.func @{}()\n}}\n\n"
     log = tmp_path / "split.log"

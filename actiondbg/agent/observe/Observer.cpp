@@ -289,14 +289,20 @@ void Observer::tookBody(Block *block, Operation *from) {
                         *recorder);
 }
 
-static bool isSame(Operation *op, Operation *other) {
-  return other != op && OperationEquivalence::isEquivalentTo(
-                            op, other, OperationEquivalence::IgnoreLocations);
+static bool isCse(const Frame &frame) {
+  return frame.kind == Kind::Pass && frame.pass()->getArgument() == "cse";
 }
 
-/// Returns an operation equivalent to `erased`, or null. The CSE pass replaces
-/// the uses one by one and then erases the unused operation, without a
-/// notification that names both.
+/// Whether `other`, which has uses, is equivalent to `op`.
+static bool isSame(Operation *op, Operation *other) {
+  return other != op && !other->use_empty() &&
+         OperationEquivalence::isEquivalentTo(
+             op, other, OperationEquivalence::IgnoreLocations);
+}
+
+/// Returns the equivalent operation that has the uses of `op` now, or null. The
+/// CSE pass replaces the uses one by one and then erases the unused operation,
+/// without a notification that names both.
 static Operation *findCseReplacement(Operation *op) {
   if (!op->getBlock() || !op->getNumResults() || !op->use_empty())
     return nullptr;
@@ -320,8 +326,8 @@ static Operation *findCseReplacement(Operation *op) {
 }
 
 Operation *Observer::cseReplacement(Operation *op) const {
-  if (!needsReplacements() || innermost->kind != Kind::Pass ||
-      innermost->pass()->getArgument() != "cse" || !ids.of(op))
+  if (!needsReplacements() || !isCse(*innermost) || !ids.of(op) ||
+      innermost->rare().unused.contains(op))
     return nullptr;
   return findCseReplacement(op);
 }
@@ -394,6 +400,11 @@ void Observer::begin(Frame &frame, bool isCounted) {
       frame.digest = isKnown ? digestOfIt : digest(op) | 1;
     }
   }
+  if (needsReplacements() && isCse(frame) && frame.op())
+    frame.op()->walk([&frame](Operation *op) {
+      if (op->getNumResults() && op->use_empty())
+        frame.needRare().unused.insert(op);
+    });
   if (LLVM_UNLIKELY(PatternChecks::areOn) && frame.kind == Kind::Pattern &&
       recorder)
     checks.begin(frame);

@@ -233,6 +233,26 @@ def test_an_equal_operation_is_merged(mlir_opt: str) -> None:
     assert ways(from_line(lineage, 6)) == [("arith.muli", [])]
 
 
+def test_equal_operations_without_uses_are_dead_and_not_merged(mlir_opt: str) -> None:
+    source = """func.func @f(%x: i32) -> (i32, i32, i32) {
+      %dead = arith.addi %x, %x : i32
+      %a = arith.addi %x, %x : i32
+      %b = arith.addi %x, %x : i32
+      %last = arith.addi %x, %x : i32
+      %zero = arith.constant 0 : i32
+      %c = arith.constant 0 : i32
+      return %a, %b, %c : i32, i32, i32
+    }
+"""
+    lineage = lineage_of(mlir_opt, source, "--cse")
+    found = {line: from_line(lineage, line) for line in range(2, 8)}
+    assert [line for line, answer in found.items() if answer.losses] == [2, 5, 6]
+    assert {loss.why for answer in found.values() for loss in answer.losses} == {"dead"}
+    assert ways(found[3]) == [("arith.addi", [])]
+    assert ways(found[4]) == [("arith.addi", ["merged"])]
+    assert found[4].traces[0].operation == found[3].traces[0].operation
+
+
 def test_an_operation_without_heirs_names_the_action_that_erased_it(mlir_opt: str) -> None:
     lineage = lineage_of(mlir_opt, CONSTANTS, "--cse")
     [loss] = from_line(lineage, 9).losses

@@ -166,7 +166,7 @@ struct Rare {
   /// Of a pass or a step that has inserted operations itself, while the lineage
   /// is recorded: the operands before.
   std::unique_ptr<OperandSnapshot> operands;
-  /// Of a run of the CSE pass: operations without uses at its beginning, which
+  /// Of a run of CSE: operations without uses at its beginning, which
   /// it erases as dead.
   std::unordered_set<Operation *> unused;
   /// For a pass: its number among the tool's runs of this pass, from 1; 0 for a

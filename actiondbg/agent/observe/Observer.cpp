@@ -289,8 +289,12 @@ void Observer::tookBody(Block *block, Operation *from) {
                         *recorder);
 }
 
+/// Whether it is the CSE pass, or the step of a schedule that does the same.
 static bool isCse(const Frame &frame) {
-  return frame.kind == Kind::Pass && frame.pass()->getArgument() == "cse";
+  if (frame.kind == Kind::Pass)
+    return frame.pass()->getArgument() == "cse";
+  Operation *step = frame.kind == Kind::Step ? frame.op() : nullptr;
+  return step && step->getName().getStringRef() == "transform.apply_cse";
 }
 
 /// Whether `other`, which has uses, is equivalent to `op`.
@@ -400,8 +404,9 @@ void Observer::begin(Frame &frame, bool isCounted) {
       frame.digest = isKnown ? digestOfIt : digest(op) | 1;
     }
   }
-  if (needsReplacements() && isCse(frame) && frame.op())
-    frame.op()->walk([&frame](Operation *op) {
+  if (Operation *root =
+          needsReplacements() && isCse(frame) ? digestedBy(frame) : nullptr)
+    root->walk([&frame](Operation *op) {
       if (op->getNumResults() && op->use_empty())
         frame.needRare().unused.insert(op);
     });

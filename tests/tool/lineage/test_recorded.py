@@ -233,7 +233,8 @@ def test_an_equal_operation_is_merged(mlir_opt: str) -> None:
     assert ways(from_line(lineage, 6)) == [("arith.muli", [])]
 
 
-def test_equal_operations_without_uses_are_dead_and_not_merged(mlir_opt: str) -> None:
+@pytest.mark.parametrize("option", ["--cse", "--transform-interpreter"])
+def test_equal_operations_without_uses_are_dead_and_not_merged(mlir_opt: str, option: str) -> None:
     source = """func.func @f(%x: i32) -> (i32, i32, i32) {
       %dead = arith.addi %x, %x : i32
       %a = arith.addi %x, %x : i32
@@ -243,8 +244,16 @@ def test_equal_operations_without_uses_are_dead_and_not_merged(mlir_opt: str) ->
       %c = arith.constant 0 : i32
       return %a, %b, %c : i32, i32, i32
     }
+    module attributes {transform.with_named_sequence} {
+      transform.named_sequence @__transform_main(%m: !transform.any_op) {
+        %f = transform.structured.match ops{["func.func"]} in %m
+          : (!transform.any_op) -> !transform.any_op
+        transform.apply_cse to %f : !transform.any_op
+        transform.yield
+      }
+    }
 """
-    lineage = lineage_of(mlir_opt, source, "--cse")
+    lineage = lineage_of(mlir_opt, source, option)
     found = {line: from_line(lineage, line) for line in range(2, 8)}
     assert [line for line, answer in found.items() if answer.losses] == [2, 5, 6]
     assert {loss.why for answer in found.values() for loss in answer.losses} == {"dead"}

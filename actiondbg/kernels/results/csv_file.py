@@ -104,7 +104,7 @@ def read_csv(path: Path) -> list[Entry]:
         OSError: it cannot be read.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise ActiondbgError(f"{str(path)!r} is not a CSV file: it is not text.") from error
     limit = csv.field_size_limit(_LARGEST_CELL)

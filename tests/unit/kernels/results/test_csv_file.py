@@ -56,6 +56,8 @@ def test_a_file_is_read_back(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     file.write_text(to_csv(entries))
     assert read_csv(file) == entries
+    file.write_text(to_csv(entries), encoding="utf-8-sig")  # as a spreadsheet saves it
+    assert read_csv(file) == entries
     assert len(file.read_text().splitlines()) == len(entries) + 1
 
 

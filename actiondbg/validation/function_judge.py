@@ -399,8 +399,9 @@ class FunctionJudge:
         if where.startswith(OTHER_TEXT):
             self._open = f"nothing differs but {where}"
             return True
-        if input.has_nans and not self._strictness.bits:
-            self._open = f"the order of operations is open, and NaNs make a difference ({where})"
+        if input.has_specials and not self._strictness.bits:
+            what = "NaNs or infinities make a difference"
+            self._open = f"the order of operations is open, and {what} ({where})"
             return True
         if self._is_ill_conditioned(input, before):
             self._open = f"the order of operations is open, and rounding decides ({where})"
@@ -671,7 +672,10 @@ class FunctionJudge:
     def _assumed(self) -> str:
         """What a proof assumes of indices, if arguments are."""
         bits = self._limits.index_bits
-        has_index = any(each == INDEX for each in self._pair.source.inputs)
+        inputs = self._pair.source.inputs
+        has_index = any(
+            (each.element if isinstance(each, ShapedType) else each) == INDEX for each in inputs
+        )
         return f" for indices of {bits} bits" if has_index and bits < INDEX_WIDTH else ""
 
     def _refuted(self, found: Refuted) -> FunctionJudgement:
@@ -698,11 +702,11 @@ class FunctionJudge:
         numbers, seen = set(self._numbers), set[tuple[int, object]]()
         first = [self._endless] if self._endless is not None else []
         for input in chain(first, self._chosen()):
-            if input.is_aliased or (input.has_nans and not self._strictness.bits):
+            if input.is_aliased or (input.has_specials and not self._strictness.bits):
                 continue
             tried += input.elements
             new = {each for each in enumerate(input.arguments) if each[1] in numbers} - seen
-            if len(chosen) < _REAL_INPUTS or new:
+            if len(chosen) < _REAL_INPUTS or new or not input.elements:
                 elements += input.elements
                 if elements > _REAL_ELEMENTS and not chosen:
                     raise OutOfBudget(f"the arguments have {input.elements:,} elements")

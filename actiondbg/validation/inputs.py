@@ -67,9 +67,9 @@ class Input:
         return all(each.is_integer() and abs(each) <= _LARGEST_EXACT for each in self._floats)
 
     @property
-    def has_nans(self) -> bool:
-        """Whether a float is a NaN."""
-        return any(map(math.isnan, self._floats))
+    def has_specials(self) -> bool:
+        """Whether a float is a NaN or an infinity."""
+        return not all(map(math.isfinite, self._floats))
 
     @property
     def _floats(self) -> Iterator[float]:
@@ -134,10 +134,18 @@ _SHARE_OF_POISON = 0.3
 # the largest number, would be the sum, or the maximum, of all the others. It has no poison, too.
 _PLAIN = 4
 _LARGEST_PLAIN = 2**10
-_NUMBER_WITH_NANS = 4  # of eight inputs with exact floats; an even one, without poison
+# Of eight inputs with exact floats, even ones, without poison. Whole numbers alone hide where
+# numbers are cut, and small ones where they overflow.
+_NUMBER_WITH_NANS, _NUMBER_WITH_FRACTIONS = 4, 6
+# Steps in one, of fractions whose products are exact, or much nearer than results must agree.
+_STEPS = {"f64": 512, "f32": 512, "f16": 2, "bf16": 2}
+# Whose exponential's square overflows, and whose products with a few others do not.
+_LARGE = {"f64": 400.0, "f32": 100.0, "f16": 10.0, "bf16": 100.0}
 _DYNAMIC = -(2**63)  # stands for a size that is not known
 INDEX_BITS = 32  # of indices, by default
 _LARGEST = {"f64": 1.7976931348623157e308, "f32": 3.4028234663852886e38, "f16": 65504.0}
+_PRECISIONS = {"f32": 24, "f16": 11, "bf16": 8, "f8E4M3FN": 4, "f8E5M2": 3}
+_NARROWING = frozenset({"arith.truncf", "llvm.fptrunc"})
 _SMALLEST = {"f64": 5e-324, "f32": 1e-45, "f16": 6e-8}
 
 
@@ -149,7 +157,8 @@ class Choice:
     sizes: tuple[int, ...] = ()  # of dynamic dimensions, beside small ones that are always good
     edges: tuple[int, ...] = ()  # indices near which accesses leave static dimensions
     floats: tuple[float, ...] = ()  # floats in the program, at which something may happen
-    # Only floats that are small whole numbers, whose sums and products are exact in any order.
+    # Floats whose sums and products are hardly another number in any order, and a few NaNs: small
+    # whole numbers most of all.
     exact_floats: bool = False
     # Indices are signed numbers of so many bits; a program with larger ones would need more memory
     # than there is.
@@ -173,18 +182,21 @@ def numbers_in(functions: Iterable[Function]) -> tuple[int, ...]:
 
 
 def floats_in(functions: Iterable[Function]) -> tuple[float, ...]:
-    """Return the finite floats in the attributes of functions."""
-    values = (
-        value
-        for function in functions
-        for operation in walk(function.operation)
-        for value in operation.attributes.values()
-    )
+    """Return the finite floats in the attributes of functions, and those near which they round."""
+    operations = [inner for each in functions for inner in walk(each.operation)]
+    values = (value for each in operations for value in each.attributes.values())
     elements = (each.values[:8] if isinstance(each, Dense) else (each,) for each in values)
     found = {
         each for row in elements for each in row if isinstance(each, float) and math.isfinite(each)
     }
-    return tuple(sorted(found)[:64])
+    narrowed = (each.results[0].type for each in operations if each.name in _NARROWING)
+    return tuple(sorted(found)[:64]) + tuple(chain.from_iterable(map(_ties, set(narrowed))))
+
+
+def _ties(type: Type) -> list[float]:
+    """Return the middle of two numbers, and others that a rounding between makes the same."""
+    bits = _PRECISIONS.get(str(type.element if isinstance(type, ShapedType) else type))
+    return [1 + 0.5**bits + each for each in (0.0, 0.5**20, 0.5**40)] if bits else []
 
 
 def _integers(attribute: Attribute) -> Iterator[int]:
@@ -366,9 +378,9 @@ class _Round:
             return POISON
         is_plain = not is_argument and self._number % _PLAIN == 0 and self._number > 0
         if isinstance(type, FloatType):
-            if is_plain and not self._choice.exact_floats:
-                return self._random.uniform(-8.0, 8.0)
-            return self._float(type)
+            if self._choice.exact_floats and self._number > 0:
+                return self._exact_float(type, is_argument)
+            return self._random.uniform(-8.0, 8.0) if is_plain else self._float(type)
         if type.width == 1:
             return self._random.randrange(2)
         if type.is_index:
@@ -413,15 +425,24 @@ class _Round:
             small = int(_LARGEST_EXACT)
             return float(self._next + 1 if self._next < small else self._random.randint(1, small))
         kind = self._random.random()
-        if self._choice.exact_floats and self._number % 8 == _NUMBER_WITH_NANS and kind > 0.95:
-            return _nan(type)  # in any order, a sum with one is one
-        if self._choice.exact_floats or self._number < 3 or kind < 0.3:
+        if self._number < 3 or kind < 0.3:
             return float(self._random.randrange(-4, 5))
         if kind < 0.45 and self._choice.floats:
             return rounded(self._random.choice(self._choice.floats), type)
         if kind < 0.7:
             return self._random.choice(_special_floats(type))
         return self._random.uniform(-2.0, 2.0) * 2.0 ** self._random.randrange(-4, 5)
+
+    def _exact_float(self, type: FloatType, is_argument: bool) -> float:
+        steps = _STEPS.get(type.name, 1) if self._number % 8 == _NUMBER_WITH_FRACTIONS else 1
+        if self._number % 8 == _NUMBER_WITH_NANS:
+            large = _LARGE.get(type.name, 4.0)
+            if is_argument:
+                infinity = _infinity(type)
+                return self._random.choice((_nan(type), infinity, -infinity, large, -large))
+            if self._random.random() > 0.95:
+                return _nan(type)  # in any order, a sum with one is one
+        return self._random.randrange(-4 * steps, 4 * steps + 1) / steps
 
 
 def _tiles_of(types: Sequence[Type]) -> tuple[int, ...]:
@@ -444,8 +465,13 @@ def _fit(value: int, type: IntegerType) -> int:
 def _special_floats(type: FloatType) -> tuple[float, ...]:
     largest = _LARGEST.get(type.name, 1.0)
     smallest = _SMALLEST.get(type.name, 0.5)
-    infinity = math.inf if type.name in _LARGEST or type.name == "bf16" else 2.0
+    infinity = _infinity(type)
     return (0.0, -0.0, 1.0, -1.0, 0.5, _nan(type), infinity, -infinity, largest, -largest, smallest)
+
+
+def _infinity(type: FloatType) -> float:
+    """Return an infinity, or 2 of a type that may have none."""
+    return math.inf if type.name in _LARGEST or type.name == "bf16" else 2.0
 
 
 def _nan(type: FloatType) -> float:

@@ -202,7 +202,91 @@ func.func @f(%v: vector<8xf32>) -> f32 {{
 def test_nans_where_the_order_of_sums_is_open() -> None:
     found = _judgement(_ACTIVATED.format("maximumf"), _ACTIVATED.format("maxnumf"))
     assert found.verdict == "unknown"
-    assert "NaNs make a difference (result 0: nan before, 0.0 after)" in found.detail
+    assert "make a difference (result 0: nan before, 0.0 after)" in found.detail
+
+
+_MATRICES = """
+func.func @f(%a: tensor<2x4xf32>, %b: tensor<4x2xf32>, %c: tensor<2x2xf32>) -> tensor<2x2xf32> {{
+  {}
+  %r = linalg.matmul ins(%x, %b : tensor<2x4x{type}>, tensor<4x2xf32>)
+    outs(%c : tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %r : tensor<2x2xf32>
+}}
+"""
+_SUM_OF_WHOLES = """
+func.func @f(%v: vector<4xf32>) -> i32 {{
+  {}
+  return %r : i32
+}}
+"""
+_SCALAR = """
+func.func @f(%x: f32) -> f32 {{
+  {}
+  return %r : f32
+}}
+"""
+_TANH = """
+  %two = arith.constant 2.0 : f32
+  %one = arith.constant 1.0 : f32
+  %twice = arith.mulf %x, %two : f32
+  %e = math.exp %twice : f32
+  %less = arith.subf %e, %one : f32
+  %more = arith.addf %e, %one : f32
+  %r = arith.divf %less, %more : f32
+"""
+# The function, and what is in it before and after.
+_HIDDEN_BY_SMALL_WHOLE_NUMBERS = {
+    "operands lose bits": (
+        _MATRICES.replace("{type}", "f32"),
+        "%x = tensor.cast %a : tensor<2x4xf32> to tensor<2x4xf32>",
+        "%n = arith.truncf %a : tensor<2x4xf32> to tensor<2x4xbf16>\n"
+        "%x = arith.extf %n : tensor<2x4xbf16> to tensor<2x4xf32>",
+    ),
+    "fractions are lost before the sum": (
+        _SUM_OF_WHOLES,
+        "%s = vector.reduction <add>, %v : vector<4xf32> into f32\n"
+        "%r = arith.fptosi %s : f32 to i32",
+        "%i = arith.fptosi %v : vector<4xf32> to vector<4xi32>\n"
+        "%r = vector.reduction <add>, %i : vector<4xi32> into i32",
+    ),
+    "an exponential overflows": (_SCALAR, "%r = math.tanh %x : f32", _TANH),
+    "a product with zero": (
+        _SCALAR,
+        "%z = arith.constant 0.0 : f32\n%r = arith.mulf %x, %z fastmath<nsz> : f32",
+        "%r = arith.constant 0.0 : f32",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", _HIDDEN_BY_SMALL_WHOLE_NUMBERS)
+def test_what_small_whole_numbers_hide(name: str) -> None:
+    text, *bodies = _HIDDEN_BY_SMALL_WHOLE_NUMBERS[name]
+    found = _judgement(*(text.format(each) for each in bodies))
+    assert found.verdict != "equivalent"  # without real runs, not every difference is confirmed
+    assert " before, " in found.detail
+
+
+_NARROWED = """
+func.func @f(%x: f64) -> {type} {{
+  %single = arith.truncf %x : f64 to f32
+  %twice = arith.truncf %single : f32 to {type}
+  %once = arith.truncf %x : f64 to {type}
+  return %{result} : {type}
+}}
+"""
+
+
+@pytest.mark.parametrize("type", ["bf16", "f16"])
+def test_numbers_that_round_twice(type: str) -> None:
+    found = _judgement(*(_NARROWED.format(type=type, result=each) for each in ("twice", "once")))
+    assert "result 0: 1.0 before, 1.00" in found.detail
+
+
+def test_a_proof_says_what_it_assumes_of_indices_in_vectors() -> None:
+    lines = "%r = arith.addi %v, %v {} : vector<4xindex>\nreturn %r : vector<4xindex>"
+    text = f"func.func @f(%v: vector<4xindex>) -> vector<4xindex> {{{{\n{lines}\n}}}}"
+    found = _judgement(text.format(""), text.format("overflow<nsw>"))
+    assert found.detail == "proved for indices of 32 bits"
 
 
 _LAYER = """

@@ -297,7 +297,8 @@ _SECOND = {
 _MOST_CONSTANT = 4  # inputs that are tried by constant propagation, each alone
 # What may be poison, as far as the text tells: a real run gives some number for it.
 _POISON = re.compile(
-    r"\b(?:overflow|exact|nneg|disjoint|inbounds|nnan|ninf|fast|is_zero_poison|undef|restrict)\b"
+    r"\b(?:(?<!with\.)overflow|exact|nneg|disjoint|inbounds|nnan|ninf|fast|undef|restrict)\b"
+    r"|\bis_(?:zero|int_min)_poison\b(?! = false)"
     r"|\b\w+\.(?:intr\.)?assume\w*"
     r"|\b\w+\.(?:shl|shr|lshr|ashr|shli|shrsi|shrui|shrs|shru|fptosi|fptoui|poison)\b"
     r"|\bmath\.(?:fpowi|ipowi)\b"

@@ -521,6 +521,31 @@ def test_a_difference_of_what_may_be_poison_is_no_verdict(runner: Runner) -> Non
     assert "may be undefined before: it has arith.shli" in found.reason
 
 
+OVERFLOWING = """
+llvm.func @f(%x: i32, %y: i32) -> i32 {{
+  %sum = "llvm.intr.sadd.with.overflow"(%x, %y) : (i32, i32) -> !llvm.struct<(i32, i1)>
+  %value = llvm.extractvalue %sum[0] : !llvm.struct<(i32, i1)>
+  %more = llvm.extractvalue %sum[1] : !llvm.struct<(i32, i1)>
+  %zeros = "llvm.intr.ctlz"(%x) <{{is_zero_poison = {poison}}}> : (i32) -> i32
+  %one = llvm.select %more, {result}, %value : i1, i32
+  %r = llvm.xor %one, %zeros : i32
+  llvm.return %r : i32
+}}
+"""
+
+
+@pytest.mark.parametrize(("poison", "verdict"), [("false", "different"), ("true", "unknown")])
+def test_a_name_does_not_say_what_may_be_poison(
+    mlir_opt: str, tmp_path: Path, poison: str, verdict: str
+) -> None:
+    """Few numbers overflow: more are run, as functions of numbers run fast."""
+    texts = (OVERFLOWING.format(result=each, poison=poison) for each in ("%x", "%y"))
+    (found,) = ModuleJudge(JudgementLimits(tool=mlir_opt, scratch=str(tmp_path))).judge(
+        Query(*texts)
+    )
+    assert found.verdict == verdict, found.detail
+
+
 def test_a_pass_that_lowers_the_program_is_not_judged_by_itself(runner: Runner) -> None:
     found = judge_by_running(
         runner, constant(1), constant(1), "f", [Input(())], suspect="convert-scf-to-cf"

@@ -108,3 +108,9 @@ def test_printed_values_are_read() -> None:
 def test_a_test_that_ended_early_printed_nothing() -> None:
     done = parse_printed(PRINTED.partition("[test] end")[0], "test", 1, PARTS)
     assert done.failure == "printed something else than a test does"
+
+
+def test_a_tensor_of_a_negative_size_has_no_elements() -> None:
+    printed = "\n[test] input 1\n\n[test] returned\n[test] r: -1, 6, elements: \n\n[test] end 1\n"
+    done = parse_printed(printed, "test", 1, [Part("r", F32, None)])
+    assert (done.parts[0].shape, done.parts[0].bits) == ((-1, 6), ())

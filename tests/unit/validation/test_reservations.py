@@ -192,6 +192,7 @@ _POISON = {
     "one more freeze": ((_MAYBE,), (_MAYBE, "%w = llvm.freeze %s : i32")),
     "one freeze less": ((_MAYBE,), ("%v = llvm.add %x, %x overflow<nsw> : i32",)),
     "a value of no meaning": (("%v = llvm.add %x, %x : i32",), (_UNDEFINED,)),
+    "poison for any number": ((_UNDEFINED,), (_UNDEFINED.replace("undef", "poison"),)),
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import socket
 import sys
@@ -68,6 +69,11 @@ class Attachment(ObservedActions, Closeable):
         if not self.is_open:
             return super().missing()
         return None if self._agent.flush() else self._missing()
+
+    def flush(self) -> None:
+        """Write what is recorded so far."""
+        if self.is_open:
+            self._agent.flush()
 
     @property
     def is_open(self) -> bool:
@@ -157,7 +163,27 @@ def attach(
         weakref.finalize(attachment, _remove, scratch, os.getpid())
     # A program need not keep the result.
     _open[:] = [attachment]
+    _close_with_worker()
     return attachment
+
+
+@atexit.register
+def _flush() -> None:
+    """Write what is recorded: after an uncaught KeyboardInterrupt Python kills itself."""
+    for each in _open:
+        each.flush()
+
+
+def _close_with_worker() -> None:
+    """Complete the recording when a worker of multiprocessing ends: it skips the exit of Python."""
+    util = sys.modules.get("multiprocessing.util")
+    if util is not None:
+        util.Finalize(None, _close_all, exitpriority=0)
+
+
+def _close_all() -> None:
+    for each in list(_open):
+        each.close()
 
 
 def _wait(agent: AgentLibrary) -> None:

@@ -19,6 +19,7 @@ from actiondbg.breakpoints.spec import parse_spec, split_spec_and_condition
 from actiondbg.errors import NoAnswer, UsageError
 from actiondbg.protocol import ActionSpec, Term
 from actiondbg.protocol.tags import FOLD_TAG, PATTERN_TAG, STEP_TAG
+from actiondbg.support.counts import as_texts
 from actiondbg.support.decoders import decoder_of
 from actiondbg.support.globs import check_glob, glob_matches
 
@@ -173,6 +174,7 @@ def make_filter(
     Raises:
         UsageError: an argument is not a valid glob or SPEC.
     """
+    always, specs = as_texts(always), as_texts(specs)
     for glob in (tag, name, func, *always):
         if glob is not None:
             check_glob(glob, glob, 0)
@@ -189,7 +191,7 @@ def make_filter(
     ]
     return CandidateFilter(
         specs=[] if selected == [every] else selected,
-        always=list(always),
+        always=always,
         options=shlex.join(itertools.chain.from_iterable(words)),
         only_passes=tag is not None and not any(glob_matches(tag, one) for one in _IN_PASSES),
     )

@@ -459,14 +459,18 @@ class WaitingProgram(Program):
         return connection
 
     def prepare(self) -> None:
-        """Do nothing: the program has loaded its agent itself."""
+        """Do nothing before the first start: the program has loaded its agent itself.
 
-    def begin(self, listener: Listener) -> WaitingProcess:
-        """Have the program connect to a listener when it makes its next MLIR context, but once."""
+        Raises:
+            LaunchError: it was started before.
+        """
         if self._begun:
             raise LaunchError(
                 "A program that waited cannot be started again: run it anew, and connect to it."
             )
+
+    def begin(self, listener: Listener) -> WaitingProcess:
+        """Have the program connect to a listener when it makes its next MLIR context."""
         try:
             pidfd = open_pidfd(self._pid)
             with self._connected() as connection:

@@ -12,6 +12,11 @@ NANOSECONDS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
 _HISSING = ("s", "x", "z", "ch", "sh")
 
 
+def as_texts(given: Iterable[str]) -> list[str]:
+    """Return several texts; of a text alone, that one instead of its letters."""
+    return [given] if isinstance(given, str) else list(given)
+
+
 def counted(count: int, noun: str) -> str:
     """Return a count with its noun, such as ``1 action`` or ``12,345 passes``."""
     return f"{count:,} {plural(noun, count)}"

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from actiondbg.errors import UsageError
+from actiondbg.support.counts import as_texts
 from actiondbg.support.user_directories import cache_directory
 from actiondbg.tool.program_guard import VARIABLE
 
@@ -83,8 +84,7 @@ def capabilities_without(names: Iterable[str], environment: Mapping[str, str]) -
         UsageError: a name is that of no capability.
     """
     given = "" if VARIABLE in environment else environment.get(WITHOUT, "")
-    chosen = [names] if isinstance(names, str) else names  # a string is an iterable, too
-    wanted = tuple(dict.fromkeys([*chosen, *filter(None, given.split(","))]))
+    wanted = tuple(dict.fromkeys([*as_texts(names), *filter(None, given.split(","))]))
     if wanted:
         # Imported on demand: the messages of the protocol take a while.
         from actiondbg.protocol.capabilities import CAPABILITIES

@@ -15,7 +15,7 @@ from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.ir.tree.outline import operations_in, outermost
 from actiondbg.protocol.tags import CONVERSION_TAG, ITERATION_TAG, PASS_TAG, PATTERN_TAG
 from actiondbg.support.atomic_write import made_folder, write_whole
-from actiondbg.support.counts import counted, joined
+from actiondbg.support.counts import as_texts, counted, joined
 from actiondbg.support.globs import check_glob, glob_matches
 from actiondbg.support.scratch_directory import scratch_directory
 from actiondbg.tool.discovery import find_tool
@@ -424,6 +424,7 @@ def validate(
             is returned.
     """
     progress, warn = progress or _ignore, warn or _ignore
+    func = as_texts(func)
     for glob in func:
         check_glob(glob, glob, 0)
     with scratch_directory("validate") as folder, Workers(jobs) as workers:

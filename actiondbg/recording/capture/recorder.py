@@ -18,6 +18,7 @@ from actiondbg.errors import ActiondbgError, LaunchError, UsageError
 from actiondbg.process.streams import Redirection, Streams
 from actiondbg.recording.format.structs import IRDetail
 from actiondbg.support.closeable import Closeable
+from actiondbg.support.counts import as_texts
 from actiondbg.support.recording_file import is_recording
 from actiondbg.support.scratch_directory import is_full, make_scratch, remove_directory
 from actiondbg.tool.program import Program, StartedProgram
@@ -345,7 +346,7 @@ def _agent_environment(
             # Imported on demand: trying the events needs ctypes.
             from actiondbg.statistics.event_probe import choose
 
-            chosen = choose(events)
+            chosen = choose(as_texts(events))
             variables["ACTIONDBG_RECORD_EVENTS"] = ",".join(event.spec for event in chosen)
     if upstream_log is not None:
         variables["ACTIONDBG_UPSTREAM_LOG"] = str(Path(upstream_log).absolute())
@@ -368,8 +369,7 @@ def encoded_rules(skip: Sequence[str]) -> str:
     from actiondbg.breakpoints.spec import split_spec_and_condition
     from actiondbg.session.skip_rules import wire_rule
 
-    texts = [skip] if isinstance(skip, str) else skip  # a string is a sequence of strings, too
-    rules = [wire_rule(*split_spec_and_condition(text)) for text in texts]
+    rules = [wire_rule(*split_spec_and_condition(text)) for text in as_texts(skip)]
     return msgspec.json.encode(rules).decode()
 
 

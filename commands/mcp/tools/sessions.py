@@ -148,6 +148,10 @@ def set_breakpoint(desk: Desk, given: BreakArguments) -> object:
     there. The commands 'list', 'delete 1', 'disable 1' and 'condition 1 EXPR' manage them.
     """
     text = given.what if given.condition is None else f"{given.what} if {given.condition}"
+    if given.kind != "action" and (given.outcome or given.after or given.temporary):
+        raise UsageError(
+            f"outcome, after and temporary are of actions: a {given.kind} takes a condition only."
+        )
     if given.kind == "watch":
         return breakpoints.watch(desk.console, breakpoints.WatchOptions(text=text))
     if given.kind == "catch":

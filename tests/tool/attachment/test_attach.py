@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 from actiondbg.recording import open_recording
@@ -165,6 +166,25 @@ print(len(actions.find("pass:canonicalize")))
 """,
     )
     assert shown == "1\n"
+
+
+def test_nothing_is_lost_where_python_ends_itself(python: RunPython, tmp_path: Path) -> None:
+    """An uncaught KeyboardInterrupt ends it by a signal, and a worker skips what others do."""
+    text = "import actiondbg; actiondbg.attach(record='{}.adbrec'); compile()"
+    interrupted = python(f"{text.format('interrupted')}; raise KeyboardInterrupt")
+    assert interrupted.returncode == -signal.SIGINT
+    worker = f"""
+import multiprocessing
+def work():
+    {text.format("worker")}
+started = multiprocessing.get_context("fork").Process(target=work)
+started.start()
+started.join()
+"""
+    _output(python, worker)
+    for name, end in (("interrupted", "killed"), ("worker", "exit")):
+        found = open_recording(tmp_path / f"{name}.adbrec")
+        assert found.count > 10 and found.ending.ended == end
 
 
 def test_a_second_attachment_is_refused(python: RunPython) -> None:

@@ -150,6 +150,8 @@ def test_the_command(waiting: Waiting) -> None:
                 "next",
                 "-ex",
                 "restart",
+                "-ex",
+                "info action",
             ),
             waiting.socket,
         ],
@@ -162,6 +164,7 @@ def test_the_command(waiting: Waiting) -> None:
     # It cannot go back; it is still at its stop then.
     assert "attach() goes forward only: it outlives the debugger" in ended.stderr
     assert "cannot be started again: run it anew, and connect to it." in ended.stderr
+    assert "The tool is not running" not in ended.stderr
     shown = re.search(r"Stopped after #62 pass-execution \(cse\).*: (.*)", ended.stdout)
     assert shown is not None and shown[1] == "succeeded, but changed nothing"
     assert waiting.end() == ("2\n5\n", "", 0)

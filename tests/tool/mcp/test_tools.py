@@ -268,6 +268,8 @@ def test_a_failed_legalization_by_its_prompt(mlir_opt: str, work: Path) -> None:
         assert " ".join(command) in text
         assert "set_breakpoint with kind 'catch' and what 'failure'" in text
         await talk.do("open", command=command)
+        once = await talk.fail("set_breakpoint", kind="catch", what="failure", temporary=True)
+        assert "a catch takes a condition only" in once
         await talk.do("set_breakpoint", kind="catch", what="failure")
         caught = await talk.do("run")
         assert caught.stop["reason"] == "catch"

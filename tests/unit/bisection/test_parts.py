@@ -361,6 +361,12 @@ def test_folder_without_verdicts_is_removed() -> None:
     assert not folder.exists()
 
 
+def test_a_text_alone_is_one_of_several() -> None:
+    """Its letters would be other globs and SPECs."""
+    assert make_filter(always="cse") == make_filter(always=["cse"])
+    assert make_filter(specs="pass:cse") == make_filter(specs=["pass:cse"])
+
+
 def test_a_folder_that_stays_empty_is_removed() -> None:
     """A signal may end the process before the search begins."""
     with pytest.raises(SystemExit), opened_folder(None, "t", False) as folder:

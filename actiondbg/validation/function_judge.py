@@ -763,6 +763,7 @@ class FunctionJudge:
             inputs,
             self._strictness,
             suspect=pair.suspect,
+            shown=self._globals,
         )
         if isinstance(found, NotRun):
             return self._judgement("unknown", "none", f"{why}; real runs: {found.reason}")

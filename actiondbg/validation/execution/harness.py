@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -164,7 +164,13 @@ class Test:
     is_isolated: bool  # each input needs a process of its own
 
 
-def make_test(text: str, symbol: str, inputs: Sequence[Input], fill: bool = False) -> Test:
+def make_test(
+    text: str,
+    symbol: str,
+    inputs: Sequence[Input],
+    fill: bool = False,
+    shown: Iterable[str] = (),
+) -> Test:
     """Make a test from a module.
 
     Args:
@@ -172,13 +178,14 @@ def make_test(text: str, symbol: str, inputs: Sequence[Input], fill: bool = Fals
         symbol: the function under test.
         inputs: what it is called with.
         fill: whether to fill the stack before each call, with what fresh memory of the heap holds.
+        shown: globals to print, also those that the function does not use.
 
     Raises:
         IRNotParsed: the IR is invalid.
         NotTestable: the function has arguments or results that a test cannot make or print, or
             the inputs are for another function.
     """
-    tested = read_tested_function(text, symbol)
+    tested = read_tested_function(text, symbol, shown)
     free = [name for name in _NAMES if not any(each.startswith(name) for each in tested.symbols)]
     if not free:
         raise NotTestable(f"no name for the test is free beside {_NAMES[-1]!r}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
@@ -85,14 +85,15 @@ def confirm(
         target: what the interpreter says that it does after; None if that has no defined behaviour.
     """
     try:
-        tests = make_test(before, symbol, [input]), make_test(after, symbol, [input])
+        shown = source.outcome.globals
+        one, other = (make_test(each, symbol, [input], shown=shown) for each in (before, after))
         lowerings = available(LOWERINGS, runner)
     except (NotLowered, NotTestable, NotInterpreted, IRNotParsed) as error:
         return Confirmation("not run", str(error))
     said = expected(source), expected(target) if target is not None else None
     best: Confirmation | None = None
     for lowering in lowerings:
-        found = _run(runner, tests, lowering, *said)
+        found = _run(runner, (one, other), lowering, *said)
         if found.verdict == "confirmed":
             return found
         if best is None or _RANK[found.verdict] < _RANK[best.verdict]:
@@ -166,8 +167,8 @@ def _difference(
     """Return a place that is not poison before, and differs after."""
     if before.text != after.text:
         return "what is printed"
-    for left, right in zip(before.parts, after.parts, strict=False):
-        if left.key != right.key or left.shape != right.shape:
+    for left, right in _pairs(before, after):
+        if left.shape != right.shape:
             return left.key
         items = source.get(left.key, ())
         others = (target or {}).get(left.key, ())
@@ -180,6 +181,12 @@ def _difference(
             if said or not near(one, other, left.type):
                 return place(left, at)
     return None
+
+
+def _pairs(before: ExecutedCall, after: ExecutedCall) -> Iterator[tuple[PrintedPart, PrintedPart]]:
+    """Yield what both calls print; a global that one of them does not use may be nobody's."""
+    parts = {each.key: each for each in after.parts}
+    return ((each, parts[each.key]) for each in before.parts if each.key in parts)
 
 
 def near(left: int, right: int, type: Element) -> bool:
@@ -351,6 +358,7 @@ def judge_by_running(
     inputs: Sequence[Input],
     strictness: Strictness = _LOOSE,
     suspect: str = "",
+    shown: Collection[str] = (),
 ) -> Same | Differs | NotRun:
     """Run a function with inputs, as it was before an action and as it is after it.
 
@@ -367,11 +375,12 @@ def judge_by_running(
         strictness: how exactly results must agree.
         suspect: the name of the pass that the action belongs to. If it lowers the function, too,
             runs say little.
+        shown: globals that are compared, also if only one of the versions uses them.
     """
     if _OTHER_ABI.search(before) or _OTHER_ABI.search(after):
         return NotRun("a function of C with complex<f32> is not called as C calls it")
     try:
-        comparison = _Comparison(runner, before, after, symbol, strictness)
+        comparison = _Comparison(runner, before, after, symbol, strictness, shown)
         found = comparison.judge(list(inputs))
         if isinstance(found, Same):
             found = comparison.judge_without_folds(found.inputs) or found
@@ -389,13 +398,20 @@ class _Comparison:
     """Compares a function before and after an action."""
 
     def __init__(
-        self, runner: Runner, before: str, after: str, symbol: str, strictness: Strictness
+        self,
+        runner: Runner,
+        before: str,
+        after: str,
+        symbol: str,
+        strictness: Strictness,
+        shown: Collection[str],
     ) -> None:
         self._runner = runner
         self._before = before
         self._after = after
         self._symbol = symbol
         self._strictness = strictness
+        self._shown = shown
         self._is_checked = True
         self._tested = read_tested_function(before, symbol)
         types = (*self._tested.inputs, *self._tested.results)
@@ -464,7 +480,7 @@ class _Comparison:
     def _twice(
         self, text: str, inputs: list[Input], lowering: Lowering = PLAIN
     ) -> list[tuple[ExecutedCall, ExecutedCall]]:
-        test = make_test(text, self._symbol, inputs, fill=True)
+        test = make_test(text, self._symbol, inputs, fill=True, shown=self._shown)
         lowered = self._runner.lower(test, lowering)
         one, two = (
             self._runner.execute(lowered, test, lowering, _perturbed(fill)) for fill in _FILLS
@@ -489,7 +505,8 @@ class _Comparison:
         if unseen:
             return NotRun(f"{where}, but {unseen}")
         tests = tuple(
-            make_test(text, self._symbol, [input]) for text in (self._before, self._after)
+            make_test(text, self._symbol, [input], shown=self._shown)
+            for text in (self._before, self._after)
         )
         return Differs(input, before, after, where, (tests[0], tests[1]), by)
 
@@ -537,9 +554,8 @@ class _Comparison:
         one, two = before
         if one.text == two.text and one.text != after.text:
             return f"printed {one.text.strip()!r} before, {after.text.strip()!r} after"
-        for left, again, right in zip(one.parts, two.parts, after.parts, strict=False):
-            if left.key != right.key:
-                return f"{left.key} became {right.key}"
+        for left, right in _pairs(one, after):
+            again = two.part(left.key)
             if left.shape != again.shape:
                 continue
             if left.shape != right.shape:

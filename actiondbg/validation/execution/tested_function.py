@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -50,8 +50,8 @@ class TestedFunction:
     symbols: frozenset[str]  # all names in the module
 
 
-def read_tested_function(text: str, symbol: str) -> TestedFunction:
-    """Read a module, and drop what a function of it does not need.
+def read_tested_function(text: str, symbol: str, shown: Iterable[str] = ()) -> TestedFunction:
+    """Read a module, and drop what a function of it does not need, but globals that are shown.
 
     Raises:
         IRNotParsed: the IR is invalid.
@@ -65,7 +65,7 @@ def read_tested_function(text: str, symbol: str) -> TestedFunction:
         raise NotTestable(f"there is no function @{symbol}")
     if not function.regions[0].blocks:
         raise NotTestable(f"@{symbol} has no body")
-    needed = _needed(symbol, tops)
+    needed = _needed(symbol, tops).union(each for each in shown if each in tops)
     for each in operations:
         if _symbol_of(each) not in needed:
             each.erase()

@@ -546,6 +546,39 @@ def test_a_name_does_not_say_what_may_be_poison(
     assert found.verdict == verdict, found.detail
 
 
+STORING = """
+memref.global {visibility} @g : memref<i32> = dense<0>
+func.func @f(%x: i32, %y: i32) -> i32 {{
+  {store}
+  %0 = {value}
+  return %0 : i32
+}}
+func.func @get() -> i32 {{
+  %m = memref.get_global @g : memref<i32>
+  %v = memref.load %m[] : memref<i32>
+  return %v : i32
+}}"""
+STORE = "%m = memref.get_global @g : memref<i32>\n  memref.store %x, %m[] : memref<i32>"
+
+
+@pytest.mark.parametrize("visibility", ['"private"', ""])
+@pytest.mark.parametrize(
+    "value", ["arith.addi %x, %y : i32", "llvm.intr.fshl(%x, %y, %x) : (i32, i32, i32) -> i32"]
+)
+def test_a_store_to_a_global_that_is_gone(
+    mlir_opt: str, tmp_path: Path, visibility: str, value: str
+) -> None:
+    """The program after has no use of it, and another function reads it."""
+    before, other, after = (
+        STORING.format(visibility=visibility, store=store, value=value)
+        for store in (STORE, f"%c = arith.constant 1 : i32\n  {STORE}", "")
+    )
+    judge = ModuleJudge(JudgementLimits(tool=mlir_opt, scratch=str(tmp_path)))
+    found = {each.symbol: each for each in judge.judge(Query(before, after))}
+    assert found["f"].verdict == "different" and "global @g" in found["f"].detail
+    assert {each.verdict for each in judge.judge(Query(before, other))} == {"equivalent"}
+
+
 def test_a_pass_that_lowers_the_program_is_not_judged_by_itself(runner: Runner) -> None:
     found = judge_by_running(
         runner, constant(1), constant(1), "f", [Input(())], suspect="convert-scf-to-cf"

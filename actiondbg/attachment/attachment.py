@@ -163,7 +163,7 @@ def attach(
         weakref.finalize(attachment, _remove, scratch, os.getpid())
     # A program need not keep the result.
     _open[:] = [attachment]
-    _close_with_worker()
+    _flush_with_worker()
     return attachment
 
 
@@ -174,16 +174,11 @@ def _flush() -> None:
         each.flush()
 
 
-def _close_with_worker() -> None:
-    """Complete the recording when a worker of multiprocessing ends: it skips the exit of Python."""
+def _flush_with_worker() -> None:
+    """Do so at the end of a worker of multiprocessing, too, which skips the exit of Python."""
     util = sys.modules.get("multiprocessing.util")
     if util is not None:
-        util.Finalize(None, _close_all, exitpriority=0)
-
-
-def _close_all() -> None:
-    for each in list(_open):
-        each.close()
+        util.Finalize(None, _flush, exitpriority=0)
 
 
 def _wait(agent: AgentLibrary) -> None:

@@ -182,9 +182,17 @@ started.start()
 started.join()
 """
     _output(python, worker)
-    for name, end in (("interrupted", "killed"), ("worker", "exit")):
-        found = open_recording(tmp_path / f"{name}.adbrec")
-        assert found.count > 10 and found.ending.ended == end
+    for name in ("interrupted", "worker"):
+        assert open_recording(tmp_path / f"{name}.adbrec").count > 10
+
+
+def test_the_status_of_a_program_with_multiprocessing(python: RunPython, tmp_path: Path) -> None:
+    ended = python(
+        "import actiondbg, multiprocessing.util; actiondbg.attach(record='one.adbrec'); "
+        "compile(); raise SystemExit(7)"
+    )
+    found = open_recording(tmp_path / "one.adbrec").ending
+    assert (ended.returncode, found.ended, found.status) == (7, "exit", 7)
 
 
 def test_a_second_attachment_is_refused(python: RunPython) -> None:

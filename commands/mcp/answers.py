@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
@@ -56,14 +56,18 @@ class Place(msgspec.Struct, frozen=True, omit_defaults=True):
         )
 
 
-class Result(msgspec.Struct, omit_defaults=True):
-    """What a worker answers; ``error`` is a sentence with the way out."""
+class Told(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a tool tells: a text, and the place of its session as data."""
 
     text: str = ""
-    error: bool = False
     state: State | None = None
     stop: Place | None = None
-    ended: bool = False
+
+
+class Result(Told, frozen=True, omit_defaults=True):
+    """What a worker answers; ``error``: the text is a sentence with the way out."""
+
+    error: bool = False
 
 
 class Rest(msgspec.Struct, frozen=True):
@@ -74,14 +78,18 @@ class Rest(msgspec.Struct, frozen=True):
     left: Annotated[int, Meta(description="characters that are not shown")]
 
 
-class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
+class Answer(Told, frozen=True, omit_defaults=True):
     """The structured answer of every tool."""
 
-    text: str
     session: str | None = None
-    state: State | None = None
-    stop: Place | None = None
     rest: Rest | None = None
+
+    @classmethod
+    def of(cls, told: Told, text: str, session: str | None, rest: Rest | None) -> Answer:
+        """Return what was told, with the first page of its text."""
+        known: dict[str, Any] = {name: getattr(told, name) for name in Told.__struct_fields__}
+        known["text"] = text
+        return cls(**known, session=session, rest=rest)
 
 
 class LongAnswers:

@@ -127,10 +127,10 @@ class Desk:
     def _result(self, text: str, error: bool = False) -> Result:
         """Return an answer with the place of the session, if one is open."""
         if self._console is None:
-            return Result(text, error)
+            return Result(text, error=error)
         session = self._console.session
         place = None if session.stop is None else Place.of(session.stop)
-        return Result(text, error, session.state, place)
+        return Result(text, session.state, place, error)
 
     def _taken_notes(self) -> str:
         lines = _taken(self._notes).splitlines()

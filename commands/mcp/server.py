@@ -147,7 +147,7 @@ class DebugServer:
         result, session = await client.call(tool, arguments, report)
         head = f"Session {session}.\n" if tool.name == "open" and session else ""
         text, rest = client.long_answers.first_page(head + result.text)
-        return Answer(text, session, result.state, result.stop, rest), result.error
+        return Answer.of(result, text, session, rest), result.error
 
     # --- resources ---
 

@@ -66,10 +66,12 @@ def run_watched(session: Session, so_far: str) -> Stop:
 
 
 def _interrupted(session: Session) -> Stop | None:
-    """Stop a tool before its next action, or soon inside one; return None if it had to be killed.
+    """Stop a tool before its next action, or soon inside one; return None where it does not stop.
 
-    It may wait for its input before its first context.
+    Before its first context, as while it waits for its input, it hears of nothing.
     """
+    if session.target.hello is None:
+        return None
     timers = Timer(_PATIENCE, session.interrupt), Timer(2 * _PATIENCE, session.kill)
     try:
         for timer in timers:

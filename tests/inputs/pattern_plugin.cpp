@@ -398,7 +398,8 @@ struct Exits : PassWrapper<Exits, OperationPass<>> {
 } // namespace
 
 // A pass that crashes, and handlers of the tool: one recovers, as language
-// runtimes do, which use such signals, and one ends the tool.
+// runtimes do, which use such signals, one ends the tool, and one returns, as
+// LLVM 19's does: a signal that was raised is over then, but not an abort.
 namespace {
 sigjmp_buf recovered;
 
@@ -406,6 +407,8 @@ struct Recovers : PassWrapper<Recovers, OperationPass<>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(Recovers)
   StringRef getArgument() const override { return "recovers"; }
   void runOnOperation() override {
+    if (std::getenv("ABORTS"))
+      std::abort();
     if (!sigsetjmp(recovered, 1))
       std::raise(SIGSEGV);
   }
@@ -417,6 +420,9 @@ extern "C" PassPluginLibraryInfo mlirGetPassPluginInfo() {
     std::signal(SIGSEGV, [](int) { siglongjmp(recovered, 1); });
   if (std::getenv("ENDS"))
     std::signal(SIGSEGV, [](int) { std::_Exit(3); });
+  if (std::getenv("RETURNS"))
+    for (int number : {SIGSEGV, SIGABRT})
+      std::signal(number, [](int) {});
   return {MLIR_PLUGIN_API_VERSION, "patterns", "1", [] {
             PassRegistration<Names>();
             PassRegistration<Touch>();

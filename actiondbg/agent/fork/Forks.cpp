@@ -290,6 +290,9 @@ static struct sigaction toolActions[NSIG];
 
 // Whether this thread handles a crash.
 static thread_local volatile bool isInCrash = false;
+// Whether the tool's handler of a crash in this thread has returned. It may
+// have mended the cause; or the signal comes again, with its default action.
+static thread_local volatile bool hasReturned = false;
 
 static void raiseUnhandled(int number) {
   ::signal(number, SIG_DFL);
@@ -304,10 +307,17 @@ static bool isToolCalled(Role role) {
 }
 
 void leaveCrash() {
-  if (!isInCrash)
+  if (!isInCrash && !hasReturned)
     return;
   Recorder::recover();
   isInCrash = false;
+  hasReturned = false;
+}
+
+static void returnFromCrash() {
+  Recorder::mayRecover();
+  isInCrash = false;
+  hasReturned = true;
 }
 
 static void onCrash(int number, siginfo_t *info, void *context) {
@@ -327,11 +337,11 @@ static void onCrash(int number, siginfo_t *info, void *context) {
   bool isCalled = isToolCalled(engine.forks.role);
   if (isCalled && (tool.sa_flags & SA_SIGINFO)) {
     tool.sa_sigaction(number, info, context);
-    return leaveCrash();
+    return returnFromCrash();
   }
   if (isCalled && tool.sa_handler != SIG_DFL && tool.sa_handler != SIG_IGN) {
     tool.sa_handler(number);
-    return leaveCrash();
+    return returnFromCrash();
   }
   raiseUnhandled(number);
 }

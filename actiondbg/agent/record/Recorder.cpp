@@ -468,6 +468,8 @@ namespace {
 /// The end that a crash writes; a handler of the tool may recover from it.
 struct CrashEnd {
   std::atomic<bool> isBegun{false}, isWritten{false};
+  /// The tool's handler has returned: if the tool ends well, it recovered.
+  std::atomic<bool> hasReturned{false};
 };
 } // namespace
 static CrashEnd crashing;
@@ -487,7 +489,8 @@ void Recorder::writeExitStatus(int status) {
 void Recorder::writeExit(int status) {
   flushEverywhere();
   Stages::finish();
-  if (!crashing.isWritten) // else the handler of a crash ends the tool
+  // A handler of a crash that has not returned ends the tool.
+  if (!crashing.isWritten || crashing.hasReturned)
     writeExitStatus(status);
 }
 
@@ -537,6 +540,8 @@ void Recorder::crash() {
   // The tool may recover from the crash and continue.
   if (tool::crashRecovery && tool::crashRecovery())
     return flushEverywhere();
+  if (crashing.hasReturned)
+    recover();
   if (crashing.isBegun.exchange(true)) {
     // The end of this thread would kill the other one before it has written.
     if (ofThread)
@@ -560,7 +565,10 @@ void Recorder::crash() {
   crashing.isWritten = true;
 }
 
+void Recorder::mayRecover() { crashing.hasReturned = true; }
+
 void Recorder::recover() {
+  crashing.hasReturned = false;
   if (!crashing.isWritten.exchange(false))
     return;
   if (isOn())

@@ -126,6 +126,8 @@ public:
   /// Runs in a signal handler; if another thread crashes at the same time, it
   /// waits there for the end of the process.
   static void crash();
+  /// The handler of the tool has returned, which may have recovered, or not.
+  static void mayRecover();
   /// Goes on after that: a handler of the tool has recovered.
   static void recover();
 

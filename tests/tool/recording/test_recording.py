@@ -230,6 +230,23 @@ def test_a_tool_that_recovers_from_a_crash_is_recorded_to_its_end(
     assert (done.status, ended.ended, ended.ordinal) == (3, "crash", 1)
 
 
+def test_a_handler_of_a_crash_that_returns(
+    mlir_opt: str, folds: str, pattern_plugin: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A signal that was raised is over then; ``abort`` kills the tool, as after LLVM 19's."""
+    monkeypatch.setenv("RETURNS", "1")
+    tool = [mlir_opt, folds, f"--load-pass-plugin={pattern_plugin}"]
+    tool += ["--mlir-disable-threading", "--pass-pipeline=builtin.module(cse,recovers,recovers)"]
+    end = recorded(tool).ending
+    assert (end.ended, end.status) == ("exit", 0)
+    monkeypatch.setenv("ABORTS", "1")
+    done = record(tool, "aborted.adbrec")
+    recording = open_recording("aborted.adbrec")
+    end = recording.ending
+    assert (done.status, end.ended, end.signal) == (-signal.SIGABRT, "crash", signal.SIGABRT)
+    assert end.ordinal == recording.count
+
+
 def test_rules_skip_the_same_actions_as_in_a_session(mlir_opt: str, folds: str) -> None:
     tool = [mlir_opt, folds, "--canonicalize", "--cse", "--mlir-disable-threading"]
     rules = ("pattern:AddIAddConstant if line > 3", "fold:arith.addi and func:sum", "pass:cse")

@@ -31,11 +31,13 @@ from actiondbg.bisection.verdict_store import VerdictStore, has_verdicts
 from actiondbg.errors import ActiondbgError, FileNotWritten, UsageError
 from actiondbg.support.atomic_write import make_free_folder, replaced_directory
 from actiondbg.support.counts import counted
+from actiondbg.support.interrupts import undisturbed
 from actiondbg.support.scratch_directory import make_directory, remove_directory
 from actiondbg.tool.command_line import copy_stdin, inspect_command_line
 from actiondbg.tool.program import command_words
 
 
+@undisturbed
 def open_folder(output: Path | None, tool: str, resume: bool) -> Path:
     """Choose and create the folder; it must be empty or not exist, unless it is resumed.
 

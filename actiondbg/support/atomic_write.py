@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from actiondbg.errors import FileNotWritten
+from actiondbg.support.interrupts import undisturbed
 from actiondbg.support.recording_file import refuse_recording
 
 _NAME = ".lock"
@@ -104,6 +105,7 @@ def numbered(path: Path) -> Iterator[Path]:
     )
 
 
+@undisturbed
 def create_free(path: Path) -> Path:
     """Create an empty file at a path, or at PATH-2, PATH-3, ... if the path is taken."""
     for free in numbered(path):

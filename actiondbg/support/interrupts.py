@@ -8,14 +8,17 @@ import select
 import signal
 import threading
 from collections.abc import Callable, Generator
-from types import FrameType, TracebackType
-from typing import Any
+from types import CodeType, FrameType, FunctionType, TracebackType
+from typing import Any, ParamSpec, TypeVar, cast
 
 from actiondbg.errors import NotStopped
 
 _IMPORT = "<frozen importlib._bootstrap>"  # the file of its functions
 _START = "_execute_child"  # the method of subprocess.Popen
 _RETRY_SECONDS = 0.01
+_undisturbed = set[CodeType]()
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def signal_name(number: int) -> str:
@@ -37,15 +40,22 @@ def raise_interrupt(_: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
 
+def undisturbed(function: Callable[P, R]) -> Callable[P, R]:
+    """Delay signals in a function: what it makes is removed by its caller, which must get it."""
+    _undisturbed.add(cast("FunctionType", function).__code__)
+    return function
+
+
 def delay(number: int, frame: FrameType | None) -> bool:
     """Send a signal again a little later if an exception would do harm now; return whether it did.
 
     Within an import it leaves broken modules, can crash the interpreter in the middle of a
-    compiled one, or is swallowed by the package. While a process is started, nobody has it yet who
-    would end it.
+    compiled one, or is swallowed by the package. While a process is started, or a file is made by
+    an ``undisturbed`` function, nobody has it yet who would end or remove it.
     """
     while frame is not None:
-        if frame.f_code.co_filename == _IMPORT or frame.f_code.co_name == _START:
+        code = frame.f_code
+        if code.co_filename == _IMPORT or code.co_name == _START or code in _undisturbed:
             again = threading.Timer(_RETRY_SECONDS, os.kill, (os.getpid(), number))
             again.daemon = True
             again.start()

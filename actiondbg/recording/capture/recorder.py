@@ -19,6 +19,7 @@ from actiondbg.process.streams import Redirection, Streams
 from actiondbg.recording.format.structs import IRDetail
 from actiondbg.support.closeable import Closeable
 from actiondbg.support.counts import as_texts
+from actiondbg.support.interrupts import undisturbed
 from actiondbg.support.recording_file import is_recording
 from actiondbg.support.scratch_directory import is_full, make_scratch, remove_directory
 from actiondbg.tool.program import Program, StartedProgram
@@ -373,6 +374,7 @@ def encoded_rules(skip: Sequence[str]) -> str:
     return msgspec.json.encode(rules).decode()
 
 
+@undisturbed
 def create_recording(output: str | os.PathLike[str]) -> Path:
     """Create the empty file of the recording, so that an error precedes the start of the tool."""
     # Checked before links are resolved: /dev/stdout may lead to a pipe, which has no path.

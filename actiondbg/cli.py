@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from actiondbg.commands import BAD_USAGE, FAILED, NOT_STARTED, SUBCOMMANDS
 from actiondbg.errors import ActiondbgError, ActiondbgWarning, LaunchError, NotRecorded, UsageError
-from actiondbg.support.interrupts import delay, raise_interrupt
+from actiondbg.support.interrupts import delay_signal, raise_interrupt
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -209,7 +209,7 @@ def _show_warning(
 
 def _exit_on_signal(number: int, frame: FrameType | None) -> None:
     """Exit by an exception, so that every ``finally`` runs and the session is closed."""
-    if delay(number, frame):
+    if delay_signal(number, frame):
         return
     for each in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(each, signal.SIG_IGN)  # a second signal must not interrupt the cleanup

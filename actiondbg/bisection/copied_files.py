@@ -48,7 +48,7 @@ class CopiedFiles:
         return wanted
 
     def _add_beside(self, script: Path) -> None:
-        """Add the files beside a script that it names, such as those that it sources."""
+        """Add the files beside a script that the script names, such as a file that it sources."""
         for token in _TOKEN.findall(_script_text(script)):
             name = token.rpartition("/")[2]
             if not name.strip(".") or name in self.files or name in RESERVED:
@@ -59,7 +59,7 @@ class CopiedFiles:
                 self._add_beside(beside)
 
     def rewrite(self, word: str) -> str:
-        """Replace the names of files in a word, or in a shell command, by those of their copies.
+        """Replace the names of files in a word, or in a shell command, by the names of the copies.
 
         The path of a file that cannot be copied becomes absolute.
         """

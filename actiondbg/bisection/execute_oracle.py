@@ -379,7 +379,7 @@ Compare = Execute  # the former name
 
 
 _TOOLS = """\
-# The tools beside MLIR_OPT, else those of PATH.
+# The tools beside MLIR_OPT, else the tools of PATH.
 beside() {
   folder=$(dirname -- "$(command -v -- "$MLIR_OPT")")
   if [ -x "$folder/$1" ]; then echo "$folder/$1"; else command -v "$1"; fi

@@ -241,7 +241,7 @@ class Oracle(ABC):
         Without any, the script runs the tool, and leaves the outputs to be judged.
 
         Args:
-            copies: the files to copy; those that the oracle needs are added.
+            copies: the files to copy, to which the oracle adds the files that it needs.
             inside: the directory that a command runs in, with its own files; None for the folder.
         """
         return ShellJudge(f"{self.as_option()} finds the output good", None)

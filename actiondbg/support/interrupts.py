@@ -35,8 +35,8 @@ def exit_code(status: int) -> int:
 
 
 def raise_interrupt(_: int, frame: FrameType | None) -> None:
-    """Raise KeyboardInterrupt, as a handler of SIGINT; where ``delay`` does, a little later."""
-    if not delay(signal.SIGINT, frame):
+    """Raise KeyboardInterrupt, as a handler of SIGINT, unless the signal is delayed."""
+    if not delay_signal(signal.SIGINT, frame):
         raise KeyboardInterrupt
 
 
@@ -46,7 +46,7 @@ def undisturbed(function: Callable[P, R]) -> Callable[P, R]:
     return function
 
 
-def delay(number: int, frame: FrameType | None) -> bool:
+def delay_signal(number: int, frame: FrameType | None) -> bool:
     """Send a signal again a little later if an exception would do harm now; return whether it did.
 
     Within an import it leaves broken modules, can crash the interpreter in the middle of a

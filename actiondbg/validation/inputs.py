@@ -189,8 +189,10 @@ def floats_in(functions: Iterable[Function]) -> tuple[float, ...]:
     found = {
         each for row in elements for each in row if isinstance(each, float) and math.isfinite(each)
     }
+    # In the order of the program: each process has to choose the same inputs.
     narrowed = (each.results[0].type for each in operations if each.name in _NARROWING)
-    return tuple(sorted(found)[:64]) + tuple(chain.from_iterable(map(_ties, set(narrowed))))
+    ties = chain.from_iterable(map(_ties, dict.fromkeys(narrowed)))
+    return (*sorted(found)[:64], *ties)
 
 
 def _ties(type: Type) -> list[float]:

@@ -63,7 +63,7 @@ def calibrated_calls(kernel: KernelProcess) -> int:
 class _LoadedKernel:
     """A kernel in its process, with operands, and the result of its first call.
 
-    Times are those of the kernel only if all calls do the same work. A kernel that counts its
+    The times are times of the kernel only if all calls do the same work. A kernel that counts its
     calls, or finds in memory the result of an earlier call, may do less in the measured calls.
 
     Raises:

@@ -77,8 +77,9 @@ OPERATION_FACTS = {
     for kind, (names, _) in PACKED.items()
     if names[0] == "operation" and len(names) == 2
 }
-# What a part of a recording keeps of the chunks before it: what later ones refer to or
-# what holds until the next item, and what is known of actions that have not ended.
+# A part of a recording keeps two kinds of sections of the chunks before the part. To the first kind
+# later chunks refer, or its items hold until the next item; the second is about single actions, and
+# is kept if one of them has not ended.
 DICTIONARIES = (
     SectionKind.HEADER,
     SectionKind.STRINGS,

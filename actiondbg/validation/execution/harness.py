@@ -178,7 +178,7 @@ def make_test(
         symbol: the function under test.
         inputs: what it is called with.
         fill: whether to fill the stack before each call, with what fresh memory of the heap holds.
-        shown: globals to print, also those that the function does not use.
+        shown: globals to print, whether or not the function uses them.
 
     Raises:
         IRNotParsed: the IR is invalid.

@@ -184,7 +184,7 @@ def _difference(
 
 
 def _pairs(before: ExecutedCall, after: ExecutedCall) -> Iterator[tuple[PrintedPart, PrintedPart]]:
-    """Yield what both calls print; a global that one of them does not use may be nobody's."""
+    """Yield the parts that both calls print. Of a global in one program alone nothing is known."""
     parts = {each.key: each for each in after.parts}
     return ((each, parts[each.key]) for each in before.parts if each.key in parts)
 
@@ -375,7 +375,7 @@ def judge_by_running(
         strictness: how exactly results must agree.
         suspect: the name of the pass that the action belongs to. If it lowers the function, too,
             runs say little.
-        shown: globals that are compared, also if only one of the versions uses them.
+        shown: globals to compare, whether or not both programs use them.
     """
     if _OTHER_ABI.search(before) or _OTHER_ABI.search(after):
         return NotRun("a function of C with complex<f32> is not called as C calls it")

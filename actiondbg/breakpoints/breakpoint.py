@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 import shlex
 from collections.abc import Callable, Generator, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from actiondbg import protocol
-from actiondbg.breakpoints.condition import parse_condition, uses_field
 from actiondbg.breakpoints.resolution import ActionNames, UnresolvedNames, Vocabulary, resolve_spec
-from actiondbg.breakpoints.spec import ATTEMPT_KINDS, attempted_spec, parse_spec
-from actiondbg.breakpoints.targets import catch_spec, parse_outcome
+from actiondbg.breakpoints.selection import Selection
+from actiondbg.breakpoints.spec import ATTEMPT_KINDS, attempted_spec
+from actiondbg.breakpoints.targets import catch_spec, watch_spec
 from actiondbg.errors import UsageError
 from actiondbg.protocol.tags import FOLD_TAG, PATTERN_TAG
 from actiondbg.support.counts import counted, no_such
@@ -25,11 +25,10 @@ class Breakpoint:
 
     Attributes:
         id: from 1, never reused.
-        spec: the SPEC, in which known names have their kind; for a watch or a catch, the command.
-        condition: the condition as the user wrote it, or None.
+        selection: the actions at which it stops; for a watch or a catch, those in which a change or
+            an event counts.
         enabled: whether it stops.
         temporary: whether its first stop deletes it.
-        after: whether it stops after the action; always with an outcome, or a condition about it.
         ignore: the number of hits that are still ignored.
         ignore_each_run: the number of hits that each run ignores from its beginning; with 0 a new
             run ignores what the run before has left.
@@ -38,44 +37,55 @@ class Breakpoint:
             count, too, for which the condition or the outcome does not hold.
         was_hit: whether there was a hit in this run, perhaps on a timeline that time travel left.
         commands: the commands that a front end runs at its stops.
-        outcome: the outcome filter as the user wrote it, or None.
         watch: the target of a watch, or None.
         catch: the event of a catch, or None.
         predicate: called with each stop; where it returns False, the tool resumes.
         unresolved: the names of the SPEC that may not be known, until the breakpoint is hit.
         is_passed: whether it only counts hits for now.
-        asked_after: whether it stops after the action whatever its condition is.
     """
 
     id: int
-    spec: str
-    condition: str | None = None
+    selection: Selection
     enabled: bool = True
     temporary: bool = False
-    after: bool = False
     ignore: int = 0
     hits: int = 0
     matched: int = 0
     was_hit: bool = False
     commands: list[str] = field(default_factory=list[str])
-    outcome: str | None = None
     watch: protocol.Watch | None = None
     catch: protocol.Catch | None = None
     predicate: Callable[[Any], bool] | None = None
     unresolved: UnresolvedNames | None = field(default=None, repr=False, compare=False)
     is_passed: bool = field(default=False, repr=False, compare=False)
     ignore_each_run: int = field(default=0, repr=False, compare=False)
-    _terms: list[protocol.Term] = field(default_factory=list[protocol.Term], repr=False)
-    _parsed: protocol.Condition | None = field(default=None, repr=False)
-    _outcome: protocol.OutcomeFilter | None = field(default=None, repr=False)
-    asked_after: bool = field(init=False, default=False, repr=False)
 
     def __post_init__(self) -> None:
-        self.asked_after = self.after
-        self._terms = parse_spec(self.spec) if self.kind == "breakpoint" else []
-        if self.outcome is not None:
-            self._outcome = parse_outcome(self.outcome)
-        self.set_condition(self.condition)
+        self._check(self.selection)
+
+    @property
+    def spec(self) -> str:
+        """The SPEC, in which known names have their kind; for a watch or a catch, the command."""
+        if self.watch is not None:
+            return watch_spec(self.watch)
+        if self.catch is not None:
+            return catch_spec(self.catch.kind, self.catch.glob)
+        return self.selection.spec or ""
+
+    @property
+    def condition(self) -> str | None:
+        """The condition as the user wrote it, or None."""
+        return self.selection.condition
+
+    @property
+    def outcome(self) -> str | None:
+        """The OUTCOME as the user wrote it, or None."""
+        return self.selection.outcome
+
+    @property
+    def after(self) -> bool:
+        """Whether it stops after the action; always with an outcome, or a condition about it."""
+        return self.selection.at_ends
 
     @property
     def kind(self) -> Literal["breakpoint", "watch", "catch"]:
@@ -87,7 +97,7 @@ class Breakpoint:
     @property
     def is_at_attempts(self) -> bool:
         """Whether it may stop at attempts of patterns or at folds, as far as its terms tell."""
-        return self.kind == "breakpoint" and not any(map(_excludes_attempts, self._terms))
+        return self.kind == "breakpoint" and not any(map(_excludes_attempts, self.selection.terms))
 
     def names_attempt(self, action: protocol.ActionRef) -> bool:
         """Whether it stops before attempts, and names the pattern or the operation of this one."""
@@ -98,7 +108,7 @@ class Breakpoint:
             and any(
                 term.kind == ATTEMPT_KINDS.get(action.tag)
                 and compiled_glob(term.glob or "*").fullmatch(action.name)
-                for term in self._terms
+                for term in self.selection.terms
             )
         )
 
@@ -116,7 +126,7 @@ class Breakpoint:
         self.unresolved = resolved.unresolved
         if resolved.spec == self.spec:
             return False
-        self._terms, self.spec = parse_spec(resolved.spec), resolved.spec
+        self.selection = replace(self.selection, spec=resolved.spec)
         return True
 
     def meet(self, action: protocol.ActionRef) -> bool:
@@ -127,15 +137,16 @@ class Breakpoint:
 
     def set_condition(self, text: str | None) -> None:
         """Replace the condition; an error keeps the old one."""
-        parsed = None if text is None else parse_condition(text)
-        is_about_outcome = uses_field(parsed, "outcome")
-        if is_about_outcome and self.kind != "breakpoint":
+        changed = replace(self.selection, condition=text)
+        self._check(changed)
+        self.selection = changed
+
+    def _check(self, selection: Selection) -> None:
+        if selection.is_about_outcome and self.kind != "breakpoint":
             raise UsageError(
                 f"The condition of a {self.kind} cannot be about the outcome, which is unknown "
                 "while the action runs: use the other fields."
             )
-        self._parsed, self.condition = parsed, text
-        self.after = self.asked_after or self.outcome is not None or is_about_outcome
 
     def count(self, found: protocol.Hits) -> None:
         """Set the hits of this run, and reduce the ignore count by the new ones."""
@@ -178,9 +189,9 @@ class Breakpoint:
             temporary=self.temporary and not self.is_passed,
             after=self.after,
             ignore=self.ignore,
-            terms=self._terms,
-            condition=self._parsed,
-            outcome=self._outcome,
+            terms=self.selection.terms,
+            condition=self.selection.parsed_condition,
+            outcome=self.selection.parsed_outcome,
             watch=self.watch,
             catch=self.catch,
             log=self.is_passed,
@@ -197,8 +208,7 @@ def _excludes_attempts(term: protocol.Term) -> bool:
 def catches_on_wire(catches: Iterable[protocol.Catch]) -> list[protocol.WireBreakpoint]:
     """Return catches for the wire, with ids from 1."""
     return [
-        Breakpoint(id, catch_spec(catch.kind, catch.glob), catch=catch).on_wire()
-        for id, catch in enumerate(catches, 1)
+        Breakpoint(id, Selection(), catch=catch).on_wire() for id, catch in enumerate(catches, 1)
     ]
 
 
@@ -336,6 +346,6 @@ def _break_words(one: Breakpoint) -> list[str]:
     words = ["tbreak" if one.temporary else "break"]
     if one.outcome is not None:
         words += ["--outcome", shlex.quote(one.outcome)]
-    elif one.asked_after:
+    elif one.selection.after:
         words.append("--after")
     return [*words, one.spec]

@@ -12,7 +12,8 @@ import msgspec
 from actiondbg import protocol
 from actiondbg.breakpoints.breakpoint import Breakpoint, BreakpointTable, breakpoint_script
 from actiondbg.breakpoints.resolution import Vocabulary, resolve_spec
-from actiondbg.breakpoints.targets import Target, catch_spec, parse_catch, parse_target, watch_spec
+from actiondbg.breakpoints.selection import Selection
+from actiondbg.breakpoints.targets import Target, parse_catch, parse_target
 from actiondbg.errors import AgentError, ToolGone, UsageError
 from actiondbg.process.stop import Stop
 from actiondbg.session.executions import Executions
@@ -109,11 +110,8 @@ class BreakpointList:
         resolved = resolve_spec(spec, self._names)
         new = Breakpoint(
             self._table.next_id,
-            resolved.spec,
-            condition,
+            Selection(resolved.spec, condition, outcome, after),
             temporary=temporary,
-            after=after,
-            outcome=outcome,
             predicate=predicate,
             unresolved=resolved.unresolved,
         )
@@ -144,7 +142,7 @@ class BreakpointList:
         operation = parsed.operation
         id = None if operation is None else self._cursor.operation_id(operation)
         watch = parsed.on_wire(id, exact)
-        return self._add(Breakpoint(self._table.next_id, watch_spec(watch), condition, watch=watch))
+        return self._add(Breakpoint(self._table.next_id, Selection(None, condition), watch=watch))
 
     def catch(
         self, kind: str, glob: str | None = None, *, condition: str | None = None
@@ -163,8 +161,7 @@ class BreakpointList:
         """
         self._host.check_catch(kind)
         event = parse_catch(kind, glob)
-        spec = catch_spec(event.kind, event.glob)
-        return self._add(Breakpoint(self._table.next_id, spec, condition, catch=event))
+        return self._add(Breakpoint(self._table.next_id, Selection(None, condition), catch=event))
 
     def delete(self, ids: Iterable[int]) -> None:
         """Delete breakpoints; if one of the ids is unknown, delete none."""

@@ -6,6 +6,8 @@ from abc import abstractmethod
 from typing import Literal
 
 from actiondbg import protocol
+from actiondbg.breakpoints.resolution import Vocabulary
+from actiondbg.breakpoints.selection import Selection, select
 from actiondbg.process.stop import Stop
 from actiondbg.process.streams import Redirection, Streams
 from actiondbg.session.inspection.agent_access import AgentAccess
@@ -19,8 +21,9 @@ Beginning = Literal["run", "start"]
 class RunnableSession(Closeable):
     """What live and recorded sessions share: the beginnings of runs, and questions to the agent."""
 
-    def __init__(self, agent: AgentAccess) -> None:
+    def __init__(self, agent: AgentAccess, vocabulary: Vocabulary) -> None:
         self._agent = agent
+        self._vocabulary = vocabulary
 
     @property
     @abstractmethod
@@ -74,6 +77,45 @@ class RunnableSession(Closeable):
     ) -> Stop:
         """Run the tool from its start, and stop before its first action; see ``run``."""
         return self._begin("start", args, Streams(stdin, stdout, stderr))
+
+    def until(
+        self,
+        spec: str,
+        condition: str | None = None,
+        *,
+        after: bool = False,
+        outcome: str | None = None,
+    ) -> Stop:
+        """Continue to the next action that matches, at most to the end of the parent action.
+
+        Args:
+            spec: as of a breakpoint.
+            condition: as of a breakpoint; None for none.
+            after: stop after the action instead of before it.
+            outcome: as of a breakpoint; None for any.
+
+        Raises:
+            UsageError: the SPEC, the condition or the OUTCOME has a syntax error.
+            NotStopped: the tool is not stopped.
+        """
+        selected = select(self._vocabulary, spec, condition, outcome=outcome, after=after)
+        return self._until(selected, within=True)
+
+    def advance(
+        self,
+        spec: str,
+        condition: str | None = None,
+        *,
+        after: bool = False,
+        outcome: str | None = None,
+    ) -> Stop:
+        """Continue to the next action that matches, anywhere in the run; see ``until``."""
+        selected = select(self._vocabulary, spec, condition, outcome=outcome, after=after)
+        return self._until(selected, within=False)
+
+    @abstractmethod
+    def _until(self, selection: Selection, *, within: bool) -> Stop:
+        """Continue to the next action of a selection."""
 
     @abstractmethod
     def _begin(self, how: Beginning, args: list[str] | None, streams: Streams) -> Stop:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 from actiondbg import protocol
 from actiondbg.breakpoints.breakpoint import BreakpointTable
-from actiondbg.breakpoints.condition import parse_condition
-from actiondbg.breakpoints.resolution import resolve_spec
-from actiondbg.breakpoints.spec import attempt_terms, parse_spec
+from actiondbg.breakpoints.selection import Selection, select
+from actiondbg.breakpoints.spec import attempt_terms
 from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.ir.value_names import ValueNames
 from actiondbg.process.execution import Execution, State
@@ -130,7 +129,6 @@ class Session(RunnableSession):
 
     def __init__(self, program: Program, streams: Streams) -> None:
         self._executions = executions = Executions(program, streams)
-        super().__init__(executions)
         self._control: protocol.Control = "continue"
         self._table = BreakpointTable()
         self._agent_breakpoints = breakpoints = AgentBreakpoints(self._table, executions)
@@ -145,6 +143,7 @@ class Session(RunnableSession):
         self.ir = StoppedIR(named, self.stack, self.cursor, values, executions.new_print)
         self.outcome = Outcome(executions, lambda: executions.stop)
         self.names = SessionNames(executions, breakpoints)
+        super().__init__(executions, self.names)
         self.breakpoints = BreakpointList(self._table, breakpoints, self.cursor, self.names)
         self.observers = ObserverList(executions, breakpoints, self.names)
         self._past: Past | None = None
@@ -401,20 +400,8 @@ class Session(RunnableSession):
                 stop = self._tool.resume("skip" if stop.when == "before" else "continue")
         return stop
 
-    def until(self, spec: str, condition: str | None = None) -> Stop:
-        """Continue to the next action that matches, at most to the end of the parent action.
-
-        Args:
-            spec: as of a breakpoint.
-            condition: as of a breakpoint; None for none.
-        """
-        until = self._until(spec, condition)
-        until.within = True
-        return self._tool.resume("continue", until=until)
-
-    def advance(self, spec: str, condition: str | None = None) -> Stop:
-        """Continue to the next action that matches, anywhere in the run; see ``until``."""
-        return self._tool.resume("continue", until=self._until(spec, condition))
+    def _until(self, selection: Selection, *, within: bool) -> Stop:
+        return self._tool.resume("continue", until=selection.until(within=within))
 
     def next_attempt(self, name: str, location: str | None = None) -> Stop:
         """Continue to the end of the next attempt of a pattern, with any outcome.
@@ -455,10 +442,9 @@ class Session(RunnableSession):
         """
         if spec is None:
             spec, condition = self._table.attempts_at(self.stop)
-        until = self._until(spec, condition)
-        until.after, until.outcome = True, protocol.OutcomeFilter(results=["succeeded"])
+        successes = select(self.names, spec, condition, outcome="succeeded")
         with self._agent_breakpoints.passing_attempts():
-            return self._tool.resume("continue", until=until)
+            return self._until(successes, within=False)
 
     # --- helpers ---
 
@@ -469,9 +455,3 @@ class Session(RunnableSession):
         self._executions.redirect(streams)
         self._control = "continue" if how == "run" else "step"
         return self.restart()
-
-    def _until(self, spec: str, condition: str | None) -> protocol.Until:
-        return protocol.Until(
-            terms=parse_spec(resolve_spec(spec, self.names).spec),
-            condition=None if condition is None else parse_condition(condition),
-        )

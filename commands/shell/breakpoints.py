@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, get_args
+from functools import partial
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -14,15 +15,14 @@ from actiondbg.breakpoints.targets import EVENTS, TARGETS, split_catch
 from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.declaration import Topic
 from actiondbg.commands.interpreter.interpreter import run_display
-from actiondbg.commands.interpreter.options import Options, flag, option, positional, rest
+from actiondbg.commands.interpreter.options import Options, flag, positional, rest
 from actiondbg.commands.render.ir import Block
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.status import Display, Displayed, Displays, Text
 from actiondbg.commands.render.tables import wrapped
-from actiondbg.commands.shell.controls import RUNNING
+from actiondbg.commands.shell.controls import RUNNING, SelectionOptions
 from actiondbg.commands.shell.ir import AROUND, PRINTING, with_input_file
 from actiondbg.errors import ActiondbgError, NoSuchUnit, UnitErased, UsageError
-from actiondbg.protocol import ResultFilter
 from actiondbg.support.counts import counted, plural
 
 if TYPE_CHECKING:
@@ -41,42 +41,20 @@ def parse_ids(console: Console, words: Sequence[str]) -> list[int]:
     return values.parse_numbers(words, existing, "breakpoint")
 
 
-class BreakOptions(Options):
-    text: str = rest("SPEC [if EXPR]", required=True, complete=completers.spec)
-    after: bool = flag(help="stop after the action, not before it")
-    outcome: tuple[str, ...] = option(
-        "OUTCOME,...",
-        help="stop after the action if its outcome is one of succeeded, failed, changed, "
-        "unchanged, skipped or reason:GLOB",
-        common=(*get_args(ResultFilter), "reason:"),
-    )
-
-
-def _add(console: Console, options: BreakOptions, *, temporary: bool) -> Breakpoint:
-    spec, condition = split_spec_and_condition(options.text)
-    return console.session.breakpoints.add(
-        spec,
-        condition,
-        temporary=temporary,
-        after=options.after,
-        outcome=",".join(options.outcome) or None,
-    )
-
-
 @BREAKPOINTS.command(
     "break",
     example="break pattern:Fold* and func:main if depth > 2",
     aliases=("b", "br", "bre", "brea"),  # as in gdb, although also prefixes of break-on-tag
 )
-def break_(console: Console, options: BreakOptions) -> Breakpoint:
+def break_(console: Console, options: SelectionOptions) -> Breakpoint:
     """Set a breakpoint at actions that match SPEC, described by 'help spec'."""
-    return _add(console, options, temporary=False)
+    return options.stop(console.session.breakpoints.add)
 
 
 @BREAKPOINTS.command("tbreak", example="tbreak pass:canonicalize")
-def tbreak(console: Console, options: BreakOptions) -> Breakpoint:
+def tbreak(console: Console, options: SelectionOptions) -> Breakpoint:
     """Set a temporary breakpoint, which is deleted at its first hit."""
-    return _add(console, options, temporary=True)
+    return options.stop(partial(console.session.breakpoints.add, temporary=True))
 
 
 class BreakOnTagOptions(Options):

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, get_args
 
 from actiondbg.breakpoints.resolution import resolve_spec
 from actiondbg.breakpoints.spec import split_spec_and_condition
 from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.declaration import Topic
-from actiondbg.commands.interpreter.options import NoOptions, Options, flag, positional, rest
+from actiondbg.commands.interpreter.options import (
+    NoOptions,
+    Options,
+    flag,
+    option,
+    positional,
+    rest,
+)
 from actiondbg.commands.interpreter.words import split_stdio
 from actiondbg.commands.render.status import Text
 from actiondbg.errors import UsageError
+from actiondbg.protocol import ResultFilter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +28,7 @@ if TYPE_CHECKING:
     from actiondbg.process.stop import Stop
 
 RUNNING = Topic("Running", contained=True)
+Stops = TypeVar("Stops")  # what a method of the session returns
 _ARGS = "[ARGS] [< IN] [> OUT] [2> ERR]"
 
 
@@ -181,24 +190,40 @@ class PlaceOptions(Options):
     text: str = rest("SPEC [if EXPR]", required=True, complete=completers.spec)
 
 
+class SelectionOptions(PlaceOptions):
+    """The actions at which to stop, and whether before or after them."""
+
+    after: bool = flag(help="stop after the action, not before it")
+    outcome: tuple[str, ...] = option(
+        "OUTCOME,...",
+        help="stop after the action if its outcome is one of succeeded, failed, changed, "
+        "unchanged, skipped or reason:GLOB",
+        common=(*get_args(ResultFilter), "reason:"),
+    )
+
+    def stop(self, stops: Callable[..., Stops]) -> Stops:
+        """Call a method of the session that takes a selection."""
+        spec, condition = split_spec_and_condition(self.text)
+        outcome = ",".join(self.outcome) or None
+        return stops(spec, condition, after=self.after, outcome=outcome)
+
+
 @RUNNING.command("until", example="until op:arith.*", aliases=("u",))
-def until(console: Console, options: PlaceOptions) -> Stop:
+def until(console: Console, options: SelectionOptions) -> Stop:
     """Continue to the next action that matches SPEC, at most to the end of the parent action."""
     return _to_place(console, options, console.session.until)
 
 
 @RUNNING.command("advance", example="advance pass:cse")
-def advance(console: Console, options: PlaceOptions) -> Stop:
+def advance(console: Console, options: SelectionOptions) -> Stop:
     """Continue to the next action that matches SPEC."""
     return _to_place(console, options, console.session.advance)
 
 
-def _to_place(
-    console: Console, options: PlaceOptions, go: Callable[[str, str | None], Stop]
-) -> Stop:
+def _to_place(console: Console, options: SelectionOptions, go: Callable[..., Stop]) -> Stop:
     """Continue to a place; report names that are not known, and an end without such an action."""
     console.need_stop()
-    spec, condition = split_spec_and_condition(options.text)
+    spec, _ = split_spec_and_condition(options.text)
     names = console.session.names
     unknown = resolve_spec(spec, names).unresolved.clause
     if unknown is not None:
@@ -209,7 +234,8 @@ def _to_place(
         if not console.confirms("Continue in search of it?", reason):
             raise UsageError("Stayed at this stop.")
         console.note(reason)
-    stop = console.resume(lambda: go(spec, condition))
+    stop = console.resume(lambda: options.stop(go))
     if stop.when == "exit":
-        console.note(f"No action matched {options.text.strip()}.")
+        outcome = f" with the outcome {','.join(options.outcome)}" if options.outcome else ""
+        console.note(f"No action matched {options.text.strip()}{outcome}.")
     return stop

@@ -123,8 +123,8 @@ class Model:
             (3, lambda: "finish"),
             (5, lambda: f"continue {count()}"),
             (4, lambda: f"next-change {count()}"),
-            (3, lambda: f"advance {self._spec()}"),
-            (2, lambda: f"until {self._spec()}"),
+            (3, lambda: f"advance{self._after()} {self._spec()}"),
+            (2, lambda: f"until{self._after()} {self._spec()}"),
             (3, self._break),
             (1, lambda: self._pick.choice(["watch cursor", "catch crash", "catch pass-failure"])),
             (1, lambda: f"delete {self._pick.randint(1, max(1, self._breakpoints))}"),
@@ -186,8 +186,10 @@ class Model:
         return f"goto #{self._action()}{self._pick.choice(['', ' --after'])}"
 
     def _break(self) -> str:
-        after = self._pick.choice(["", "", " --after"])
-        return f"break{after} {self._spec()}"
+        return f"break{self._after()} {self._spec()}"
+
+    def _after(self) -> str:
+        return self._pick.choice(["", "", " --after"])
 
     def _question(self) -> str:
         return self._pick.choice(_QUESTIONS).format(

@@ -16,7 +16,8 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from actiondbg.breakpoints.resolution import Vocabulary, resolve_spec
+from actiondbg.breakpoints.resolution import Vocabulary
+from actiondbg.breakpoints.selection import Selection, select
 from actiondbg.breakpoints.spec import attempt_terms
 from actiondbg.recording.format.arrow import WORD, Bools, DataType, Ints, Table, pa, word_array
 from actiondbg.recording.query.database import empty_database, open_database
@@ -36,7 +37,7 @@ class ActionQuery:
     def __init__(self, actions: ActionColumns, names: Vocabulary) -> None:
         self._recording = actions.recording
         self.actions = actions
-        self._names = names
+        self.names = names
         self._known: dict[tuple[str, ...], tuple[Ints, Table]] = {}
         self._turn = threading.Lock()  # another thread would exchange the table of combinations
 
@@ -55,19 +56,22 @@ class ActionQuery:
         """The database of the combinations."""
         return empty_database()
 
-    def places(self, spec: str, condition: str | None = None, outcome: str | None = None) -> Ints:
-        """Return the places of the actions that match a SPEC, an EXPR and an OUTCOME, sorted.
-
-        Raises:
-            UsageError: one of them has a syntax error.
-        """
-        spec = resolve_spec(spec, self._names).spec
+    def places(self, selection: Selection) -> Ints:
+        """Return the places of the actions of a selection, sorted."""
+        spec = selection.spec or "tag:*"
         selected = self._select(where(spec))
-        if condition is not None:
-            selected &= self._select(self._condition(spec, condition))
-        if outcome is not None:
-            selected &= self._select(where_outcome(outcome))
+        if selection.condition is not None:
+            selected &= self._select(self._condition(spec, selection.condition))
+        if selection.outcome is not None:
+            selected &= self._select(where_outcome(selection.outcome))
         return np.flatnonzero(selected)
+
+    def events(self, selection: Selection) -> Ints:
+        """Return the events at which the actions of a selection are found, sorted."""
+        places = self.places(selection)
+        if selection.at_ends:
+            return self.actions.end_events(places)
+        return self.actions.line.begins[places]
 
     def attempts(self, name: str, location: str | None = None) -> Ints:
         """Return the places of the attempts of a pattern, on operations from a location, sorted.
@@ -77,7 +81,8 @@ class ActionQuery:
         """
         attempt_terms(name, location)  # checks them
         spec = f'pattern:"{name}"'
-        return self.places(spec if location is None else f"{spec} and {location}")
+        spec = spec if location is None else f"{spec} and {location}"
+        return self.places(select(self.names, spec))
 
     def _condition(self, spec: str, condition: str) -> str:
         """Translate a condition to SQL; its ``hits`` counts the matches of the SPEC."""

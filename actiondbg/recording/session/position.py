@@ -10,6 +10,7 @@ import numpy as np
 
 from actiondbg import protocol
 from actiondbg.analysis.pipeline import is_adaptor
+from actiondbg.breakpoints.selection import Selection, select
 from actiondbg.errors import ControlRefused, NotStopped, UsageError
 from actiondbg.process.branches import ALREADY_THERE, BEGINNING
 from actiondbg.process.stop import Stop
@@ -341,7 +342,7 @@ class RecordedBreakpoints:
 
     def _events(self, one: Breakpoint) -> Ints:
         """Return the sorted events of the hits of a breakpoint, watch or catch."""
-        key = (one.spec, one.condition, one.after, one.outcome)
+        key = (one.spec, one.selection)
         if key not in self._known:
             self._known[key] = self._find(one)
         return self._known[key]
@@ -349,25 +350,23 @@ class RecordedBreakpoints:
     def _begins(self, spec: str) -> Ints:
         """Return the sorted events of the beginnings of the actions that match a SPEC."""
         if (spec,) not in self._known:
-            self._known[spec,] = self._actions.line.begins[self._query.places(spec)]
+            self._known[spec,] = self._query.events(Selection(spec))
         return self._known[spec,]
 
     def _find(self, one: Breakpoint) -> Ints:
         if one.watch is not None:
-            return self._watched(one.watch, one.condition)
+            return self._watched(one.watch, one.selection)
         if one.catch is not None:
             places = self._failed_passes(one.catch.glob)
             if one.condition is not None:
-                places = np.intersect1d(places, self._query.places("tag:*", one.condition))
+                places = np.intersect1d(places, self._query.places(one.selection))
             return self._actions.end_events(places)
-        places = self._query.places(one.spec, one.condition, one.outcome)
-        return self._actions.end_events(places) if one.after else self._actions.line.begins[places]
+        return self._query.events(one.selection)
 
-    def _watched(self, watch: protocol.Watch, condition: str | None) -> Ints:
+    def _watched(self, watch: protocol.Watch, selection: Selection) -> Ints:
         rows = self._changes.life(watch.id or 0, watch.exact)
-        if condition is not None:
-            places = self._query.places("tag:*", condition)
-            rows = rows[np.isin(self._changes.places[rows], places)]
+        if selection.condition is not None:
+            rows = rows[np.isin(self._changes.places[rows], self._query.places(selection))]
         events = np.unique(self._changes.reported_at[rows])
         # The changes of an unfinished action were not reported.
         return events[events <= self._actions.line.last]
@@ -378,7 +377,7 @@ class RecordedBreakpoints:
         places = np.flatnonzero(self._actions.is_tag(PASS_TAG) & failed & own)
         if glob is None:
             return places
-        return np.intersect1d(places, self._query.places(f'pass:"{glob}"'))
+        return np.intersect1d(places, self._query.places(Selection(f'pass:"{glob}"')))
 
     # --- anywhere ---
 
@@ -453,7 +452,7 @@ class RecordedObservers(CallbackRuns):
         During a callback the session stands at that event; see ``ObserverList.add``.
         """
         observer = Observer(spec, before, after)
-        places = self._query.places(spec)
+        places = self._query.places(select(self._query.names, spec))
         actions = self._query.actions
         begins, ends = actions.line.begins[places], actions.end_events(places)
         self._observed.append((observer, begins, ends))

@@ -25,7 +25,7 @@ from actiondbg.analysis.legalization.tree import (
     NestedAttempt,
     legalizations_of,
 )
-from actiondbg.breakpoints.condition import parse_condition, uses_field
+from actiondbg.breakpoints.selection import Selection, select
 from actiondbg.breakpoints.targets import OperationGlob, parse_operation, parse_wanted
 from actiondbg.errors import NoSuchUnit, NotRecorded, UsageError
 from actiondbg.process.stop import Stop, ended_action, not_ended
@@ -191,8 +191,8 @@ class RecordedPast:
             return found
         wanted = parse_wanted(target)
         if isinstance(wanted, OperationGlob):
-            spec = f"tag:apply-pattern and op:{wanted.glob}"
-            return conversions.explain(self._here, target, self._query.places(spec))
+            attempts = Selection(f"tag:apply-pattern and op:{wanted.glob}")
+            return conversions.explain(self._here, target, self._query.places(attempts))
         id = self._cursor.operation_id(wanted)
         patterns = self._actions.is_tag(PATTERN_TAG)
         places = np.flatnonzero(patterns & (self._actions.numbers("operation") == id))
@@ -373,11 +373,11 @@ class RecordedPast:
         count: int = 20,
     ) -> ActionList:
         """List actions of the run, before and after the stop; see ``Past.actions``."""
-        places = self._query.places(spec or "tag:*", condition, "changed" if changed else None)
-        # A live session counts actions where it is decided whether they are wanted.
-        parsed = None if condition is None else parse_condition(condition)
-        at_ends = changed or uses_field(parsed, "outcome")
-        events = (self._line.ends if at_ends else self._line.begins)[places]
+        outcome = "changed" if changed else None
+        wanted = select(self._query.names, spec, condition, outcome=outcome)
+        places = self._query.places(wanted)
+        # A live session counts actions where they are found, too.
+        events = (self._line.ends if wanted.at_ends else self._line.begins)[places]
         places = places[np.argsort(events, kind="stable")]
         later = places
         before = int(np.count_nonzero(events <= self._here))

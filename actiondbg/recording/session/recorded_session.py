@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Literal, NoReturn, TypeAlias
 import numpy as np
 
 from actiondbg.breakpoints.breakpoint import BreakpointTable
-from actiondbg.breakpoints.condition import parse_condition, uses_field
 from actiondbg.breakpoints.resolution import Vocabulary
+from actiondbg.breakpoints.selection import Selection, select
 from actiondbg.breakpoints.spec_kinds import Kind
 from actiondbg.errors import ControlRefused, UsageError
 from actiondbg.process.branches import Branch, Timeline, only_found, too_far_out
@@ -20,7 +20,6 @@ from actiondbg.process.checkpoints import Automatic, Checkpoint
 from actiondbg.process.stop import Stop
 from actiondbg.process.streams import Streams
 from actiondbg.protocol.tags import FOLD_TAG, TAG_OF_KIND
-from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.recording import Recording
 from actiondbg.recording.session.action_query import ActionQuery
 from actiondbg.recording.session.descriptions import ActionDescriptions
@@ -72,7 +71,7 @@ class RecordedSession(RunnableSession):
         self.observers = RecordedObservers(self._query)
         self._position = Position(describe, host, self.observers)
         self._answers = RecordedAnswers(describe, self._position)
-        super().__init__(self._answers)
+        super().__init__(self._answers, self.names)
         self.stack = Stack(self._answers)
         self.cursor = Cursor(self._answers)
         self.outcome = Outcome(self._answers, lambda: self.stop)
@@ -156,27 +155,14 @@ class RecordedSession(RunnableSession):
         goal = self._line.end_around(self.stop.event, count)
         return self._position.resume(np.array([goal]), "finish")
 
-    def until(self, spec: str, condition: str | None = None) -> Stop:
-        """Continue to the next action that matches, but no further than the end of the parent."""
+    def _until(self, selection: Selection, *, within: bool) -> Stop:
         self._check()
-        matches = self._matches(spec, condition)
-        goals = matches[np.searchsorted(matches, self.stop.event, side="right") :][:1]
-        if self.stop.depth:
-            goals = np.union1d(goals, [self._line.end_around(self.stop.event, 1)])
+        goals = self._query.events(selection)
+        if within:
+            goals = goals[np.searchsorted(goals, self.stop.event, side="right") :][:1]
+            if self.stop.depth:
+                goals = np.union1d(goals, [self._line.end_around(self.stop.event, 1)])
         return self._position.resume(goals, "until")
-
-    def advance(self, spec: str, condition: str | None = None) -> Stop:
-        """Continue to the next matching action, at any depth."""
-        self._check()
-        return self._position.resume(self._matches(spec, condition), "until")
-
-    def _matches(self, spec: str, condition: str | None) -> Ints:
-        """Return the events of the actions that match: their ends, if it is about the outcome."""
-        places = self._query.places(spec, condition)
-        parsed = None if condition is None else parse_condition(condition)
-        if uses_field(parsed, "outcome"):
-            return self._actions.end_events(places)
-        return self._line.begins[places]
 
     def next_attempt(self, name: str, location: str | None = None) -> Stop:
         """Continue to the end of the next attempt of a pattern, whatever its outcome."""
@@ -193,12 +179,11 @@ class RecordedSession(RunnableSession):
 
     def next_success(self, spec: str | None = None, condition: str | None = None) -> Stop:
         """Continue to the end of the next successful attempt or fold; see ``Session``."""
-        self._check()
         if spec is None:
             spec, condition = self._table.attempts_at(self.stop)
-        places = self._query.places(spec, condition, "succeeded")
+        successes = select(self.names, spec, condition, outcome="succeeded")
         with self._table.passing_attempts():
-            return self._position.resume(self._actions.end_events(places), "until")
+            return self._until(successes, within=False)
 
     def _check(self, count: int = 1) -> None:
         check_count(count)

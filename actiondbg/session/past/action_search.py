@@ -19,7 +19,6 @@ from actiondbg.session.past.replay import Place, Replay, logging, read_log, repl
 
 LOOK_AHEAD = 1_000_000  # actions after the stop: the tool may never end
 _ANY = protocol.OutcomeFilter()
-_CHANGED = protocol.OutcomeFilter(results=["changed"])
 _BEGINS, _ENDS, _FROM, _STOPS = 1, 2, 3, 4  # ids of breakpoints in the forks
 
 
@@ -28,12 +27,12 @@ class Wanted(NamedTuple):
 
     terms: list[protocol.Term]  # of a SPEC; empty for all actions
     condition: protocol.Condition | None = None  # of a SPEC; None for none
-    changed: bool = False  # whether only those are wanted that changed the IR
+    outcome: protocol.OutcomeFilter | None = None  # None for any
 
     @property
     def at_ends(self) -> bool:
         """Whether the end of an action decides whether it is wanted."""
-        return self.changed or uses_field(self.condition, "outcome")
+        return self.outcome is not None or uses_field(self.condition, "outcome")
 
 
 class ActionSearch:
@@ -165,7 +164,7 @@ def _hits(fork: ForkedTool) -> dict[int, int]:
 
 def _logged(wanted: Wanted, id: int) -> protocol.WireBreakpoint:
     """Return a logging breakpoint for the beginnings or the ends of actions."""
-    outcome = _CHANGED if wanted.changed else _ANY if id == _ENDS else None
+    outcome = wanted.outcome or (_ANY if id == _ENDS else None)
     return logging(wanted.terms, outcome, condition=wanted.condition, id=id)
 
 

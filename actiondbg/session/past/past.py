@@ -17,9 +17,9 @@ from actiondbg.analysis.attempts import Attempt, Attempts, PatternAttempts, atte
 from actiondbg.analysis.contrast import Contrast, Example, silent_failure
 from actiondbg.analysis.history import History, Unfinished, history_of
 from actiondbg.breakpoints.breakpoint import catches_on_wire
-from actiondbg.breakpoints.condition import parse_condition
-from actiondbg.breakpoints.resolution import Vocabulary, resolve_spec
-from actiondbg.breakpoints.spec import attempt_terms, parse_spec
+from actiondbg.breakpoints.resolution import Vocabulary
+from actiondbg.breakpoints.selection import select
+from actiondbg.breakpoints.spec import attempt_terms
 from actiondbg.breakpoints.targets import OperationGlob, parse_operation, parse_wanted
 from actiondbg.errors import AgentError, LaunchError, NoAnswer, NoSuchUnit, UsageError
 from actiondbg.ir.printed import PrintedText
@@ -300,11 +300,9 @@ class Past:
         Raises:
             UsageError: the SPEC or the condition has a syntax error.
         """
-        wanted = Wanted(
-            [] if spec is None else parse_spec(resolve_spec(spec, self._names).spec),
-            None if condition is None else parse_condition(condition),
-            changed,
-        )
+        outcome = "changed" if changed else None
+        chosen = select(self._names, spec, condition, outcome=outcome)
+        wanted = Wanted(chosen.terms, chosen.parsed_condition, chosen.parsed_outcome)
         return self._search.find(wanted, Window(first=first, count=count))
 
     def passes(self) -> list[ListedAction]:

@@ -85,16 +85,22 @@ def skip(client: Client, arguments: SkipArguments) -> str:
     return "skip --step" if arguments.step else "skip"
 
 
-class SpecArguments(Arguments, frozen=True):
+class SelectionArguments(Arguments, frozen=True):
+    """The actions at which to stop, and whether after them, as of ``break``."""
+
     spec: str
     condition: str | None = None
+    after: bool = False
+    outcome: str | None = None
 
 
 @request("actiondbg/advance", resumes=True)
-def advance(client: Client, arguments: SpecArguments) -> str:
+def advance(client: Client, arguments: SelectionArguments) -> str:
     """Continue to the next action that matches a SPEC."""
+    after = "--after " if arguments.after else ""
+    outcome = f"--outcome {shlex.quote(arguments.outcome)} " if arguments.outcome else ""
     condition = f" if {arguments.condition}" if arguments.condition else ""
-    return f"advance {arguments.spec}{condition}"
+    return f"advance {after}{outcome}{arguments.spec}{condition}"
 
 
 # --- going to an action ----------------------------------------------------------

@@ -428,11 +428,25 @@ class FakeSession:
     def next_attempt(self, name: str, location: str | None = None) -> Stop:
         return self._control("until", "next_attempt", name, location)
 
-    def until(self, spec: str, condition: str | None = None) -> Stop:
-        return self._control("until", "until", spec, condition)
+    def until(
+        self,
+        spec: str,
+        condition: str | None = None,
+        *,
+        after: bool = False,
+        outcome: str | None = None,
+    ) -> Stop:
+        return self._control("until", "until", spec, condition, after, outcome)
 
-    def advance(self, spec: str, condition: str | None = None) -> Stop:
-        return self._control("until", "advance", spec, condition)
+    def advance(
+        self,
+        spec: str,
+        condition: str | None = None,
+        *,
+        after: bool = False,
+        outcome: str | None = None,
+    ) -> Stop:
+        return self._control("until", "advance", spec, condition, after, outcome)
 
     def interrupt(self) -> None:
         self.calls.append(("interrupt",))

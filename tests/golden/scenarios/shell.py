@@ -86,6 +86,9 @@ start
 advance pattern:AddIAddConstant if line == 8
 apply
 start
+advance --outcome failed pattern:*
+until --after fold:*
+start
 u fold:* if depth > 1
 tbreak #11
 continue
@@ -94,6 +97,8 @@ start
 advance bogus:x
 advance
 until
+advance --outcome skipped pattern:AddIAddConstant
+start
 advance pattern:AddIAddConstant
 next-success
 ns tag:no-such

@@ -259,20 +259,24 @@ def test_random_walks_reach_the_same_stops(both: Start, seed: int) -> None:
         move = dice.choice(_MOVES)
         count = dice.randint(1, 4)
         if move == "breakpoints.add":
-            outcome = dice.choice((None, None, "failed", "succeeded", "reason:*"))
-            after = dice.random() < 0.3
-            sessions.do(move, dice.choice(specs), after=after, outcome=outcome)
+            sessions.do(move, dice.choice(specs), **_moment(dice))
         elif move == "breakpoints.delete":
             sessions.do(move, [each.id for each in sessions.live.breakpoints.all()][:1])
         elif move == "timeline.goto":
             where = dice.choice(("before", "after"))
             sessions.do(move, dice.randint(1, sessions.recorded.recording.count + 2), where)
         elif move in ("until", "advance"):
-            sessions.do(move, dice.choice(("tag:fold", "pass:*")))
+            condition = dice.choice((None, None, "depth > 1", "outcome != 'failed'"))
+            sessions.do(move, dice.choice(("tag:fold", "pass:*")), condition, **_moment(dice))
         elif move == "start":
             sessions.do(move)
         else:
             sessions.do(move, count)
+
+
+def _moment(dice: random.Random) -> dict[str, Any]:
+    outcome = dice.choice((None, None, "failed", "succeeded", "reason:*"))
+    return {"after": dice.random() < 0.3, "outcome": outcome}
 
 
 _MOVES = (

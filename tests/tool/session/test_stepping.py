@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -311,6 +312,21 @@ def test_until_ends_with_the_action_around_and_advance_does_not(launch: Launch) 
     assert (stop.when, stop.depth, stop.reason) == ("after", around, "until")
     session.start()
     assert session.advance("pattern:AddIAddConstant").name == "AddIAddConstant"
+
+
+def test_until_and_advance_stop_after_actions_with_an_outcome(launch: Launch) -> None:
+    session = launch()
+    session.start()
+    stop = session.advance("pattern:AddIAddConstant", after=True)
+    assert (stop.when, stop.name, stop.reason) == ("after", "AddIAddConstant", "until")
+    ways: list[dict[str, Any]] = [
+        {"outcome": "failed"},
+        {"condition": "outcome == 'failed'"},
+    ]
+    for way in ways:
+        session.start()
+        stop = session.advance("pattern:*", **way)
+        assert (stop.when, stop.outcome and stop.outcome.result) == ("after", "failed")
 
 
 # --- the next success ----------------------------------------------------------------------------

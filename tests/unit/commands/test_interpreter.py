@@ -100,8 +100,10 @@ def test_commands_of_the_issue_exist() -> None:
 CALLS: list[tuple[str, tuple[Any, ...]]] = [
     ("step", ("step", 1)),
     ("s 3", ("step", 3)),
-    ("until op:arith.* if depth > 3", ("until", "op:arith.*", "depth > 3")),
-    ("advance pass:cse if depth > 3", ("advance", "pass:cse", "depth > 3")),
+    ("until op:arith.* if depth > 3", ("until", "op:arith.*", "depth > 3", False, None)),
+    ("until --after func:main", ("until", "func:main", None, True, None)),
+    ("advance pass:cse if depth > 3", ("advance", "pass:cse", "depth > 3", False, None)),
+    ("advance --outcome changed pass:cse", ("advance", "pass:cse", None, False, "changed")),
     ("continue", ("continue", 1)),
     ("c 2", ("continue", 2)),
     ("next", ("next", 1)),

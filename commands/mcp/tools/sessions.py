@@ -157,7 +157,7 @@ def set_breakpoint(desk: Desk, given: BreakArguments) -> object:
     if given.kind == "catch":
         return breakpoints.catch(desk.console, breakpoints.CatchOptions(text=text))
     outcome = () if given.outcome is None else (given.outcome,)
-    options = breakpoints.BreakOptions(text=text, after=given.after, outcome=outcome)
+    options = controls.SelectionOptions(text=text, after=given.after, outcome=outcome)
     add = breakpoints.tbreak if given.temporary else breakpoints.break_
     return add(desk.console, options)
 
@@ -172,7 +172,7 @@ class RunArguments(InSession, frozen=True, kw_only=True):
         ),
     ] = None
     back: Annotated[bool, Meta(description="backwards, to the breakpoint before")] = False
-    after: Annotated[bool, Meta(description="with #17: stop after that action")] = False
+    after: Annotated[bool, Meta(description="with to: stop after that action")] = False
     restart: Annotated[bool, Meta(description="run from the beginning again first")] = False
     count: Count = 1
 
@@ -201,12 +201,12 @@ def run(desk: Desk, given: RunArguments) -> object:
         return controls.continue_(console, controls.ContinueOptions(count=given.count))
     if is_ordinal:
         return time_travel.goto(console, time_travel.GotoOptions(place=given.to, after=given.after))
-    if given.back or given.after:
+    if given.back:
         raise UsageError(
-            "run goes back, or to after an action, only to #N or a breakpoint: set_breakpoint with "
-            f"what {given.to!r}, then run with back, finds the one before."
+            "run goes back only to #N or a breakpoint: set_breakpoint with what "
+            f"{given.to!r}, then run with back, finds the one before."
         )
-    return controls.advance(console, controls.PlaceOptions(text=given.to))
+    return controls.advance(console, controls.SelectionOptions(text=given.to, after=given.after))
 
 
 class StepArguments(InSession, frozen=True, kw_only=True):

@@ -169,6 +169,7 @@ def test_tools_answer_as_the_shell_does(mlir_opt: str, work: Path) -> None:
             (["print @5 --locations"], "show_ir", {"what": "@5", "locations": True}),
             (["around 2"], "show_ir", {"lines": 2}),
             (["next"], "step", {"unit": "action"}),
+            (["advance --after pass:cse"], "run", {"to": "pass:cse", "after": True}),
             (["goto #11 --after"], "run", {"to": "#11", "after": True}),
             (["next-change"], "step", {"unit": "change"}),
             (["reverse-next"], "step", {"unit": "action", "back": True}),
@@ -197,7 +198,7 @@ def test_tools_answer_as_the_shell_does(mlir_opt: str, work: Path) -> None:
         text=True,
     )
     printed = [part.partition("\n")[2] for part in done.stdout.split("=== ")][2:]
-    assert len(printed) == len(texts) == 16
+    assert len(printed) == len(texts) == 17
     for line, expected, text in zip(history[1:], printed, texts, strict=True):
         assert _timeless(text).startswith(_timeless(expected).rstrip()), line
 

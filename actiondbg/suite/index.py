@@ -25,6 +25,7 @@ from actiondbg.recording.format.items import Items, StringTables
 from actiondbg.recording.format.layout import CHANGED, OUTCOMES, ROLLED_BACK
 from actiondbg.recording.format.structs import SectionKind, Space
 from actiondbg.recording.query.filters import quoted
+from actiondbg.recording.run_facts import RUN_COLUMNS, RunSource, facts_of
 from actiondbg.recording.tables.action_rows import ActionRows
 from actiondbg.recording.tables.operation_definitions import Definitions, taken
 from actiondbg.suite.folder import SuiteFolder
@@ -58,13 +59,8 @@ SCHEMAS: dict[str, Mapping[str, DataType]] = {
         "argv": pa.list_(_TEXT),
         "cwd": _TEXT,
         "executable": _TEXT,
-        "llvm": _TEXT,
-        "started": pa.timestamp("us", tz="UTC"),
+        **RUN_COLUMNS,
         "seconds": pa.float64(),
-        "ended": _TEXT,
-        "status": pa.int32(),
-        "signal": pa.int32(),
-        "actions": _COUNT,
         "recording": _TEXT,
         "missing": _TEXT,
         "part": pa.int32(),
@@ -305,11 +301,6 @@ def _add_run(
     inputs = list(input_files(process))
     test = tests.find(process)
     run = test.run if test is not None else None
-    header = summary.header if summary is not None else None
-    ending = summary.ending if summary is not None else None
-    seconds = (summary.ended - process.began) / 1e9 if summary is not None else None
-    is_left = ending is None or ending.ended == "killed"
-    status = ending.status if ending is not None else None
     tables.add(
         "runs",
         run=number,
@@ -322,19 +313,24 @@ def _add_run(
         argv=[_text(word) for word in process.argv],
         cwd=_text(process.cwd),
         executable=_text(process.executable),
-        llvm=header and (header.llvm or _llvm_of(process.executable)),
-        started=header.started // 1000 if header is not None else None,
-        seconds=None if is_left else seconds,
-        ended=ending.ended if ending is not None else "unrecorded",
-        status=None if status is None or status < 0 else status,
-        signal=-status if status is not None and status < 0 else ending and ending.signal,
-        actions=summary.count if summary is not None else 0,
+        **_facts(process, summary),
         recording=f"runs/{process.key}.adbrec" if summary is not None else None,
         missing=missing,
         part=process.part,
     )
     if summary is not None:
         _add_summary(number, summary, process, tables)
+
+
+def _facts(process: SuiteProcess, summary: Summary | None) -> Row:
+    """Return what the recording of a process tells of the run."""
+    if summary is None:
+        return {"ended": "unrecorded", "actions": 0}
+    facts = facts_of(RunSource(summary.header, summary.ending, summary.count))
+    facts["llvm"] = facts["llvm"] or _llvm_of(process.executable)
+    if summary.ending.ended != "killed":
+        facts["seconds"] = (summary.ended - process.began) / 1e9
+    return facts
 
 
 def _add_summary(number: int, summary: Summary, process: SuiteProcess, tables: SuiteTables) -> None:

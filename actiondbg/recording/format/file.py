@@ -358,8 +358,9 @@ class Ending:
     Args:
         ended: "exit", "crash", "killed" for a recording without an ending, or "unknown" for an
             import.
-        status: the exit status, None unless ``ended`` is "exit".
-        signal: the deadly signal, None unless ``ended`` is "crash".
+        status: the exit status, negative for a signal that is no crash, such as SIGTERM; None
+            unless ``ended`` is "exit".
+        signal: the signal of a crash, None unless ``ended`` is "crash".
         ordinal: the action in which the tool crashed, None outside actions.
         message: what the tool wrote about its crash, such as a failed assertion, or None.
     """
@@ -370,6 +371,16 @@ class Ending:
     ordinal: int | None = None
     message: str | None = None
 
+    @property
+    def exit_status(self) -> int | None:
+        """The exit status; None for a run that a signal ended."""
+        return None if self.status is None or self.status < 0 else self.status
+
+    @property
+    def deadly_signal(self) -> int | None:
+        """The signal that ended the run, if the agent saw it."""
+        return -self.status if self.status is not None and self.status < 0 else self.signal
+
     def described(self) -> str:
         """Return how the tool ended, as the end of a sentence."""
         if self.ended == "crash":
@@ -377,8 +388,9 @@ class Ending:
             return f"by a crash{_named(self.signal)}{inside}"
         if self.ended != "exit":
             return "killed, or still running"
-        status = self.status or 0
-        return f"killed{_named(-status)}" if status < 0 else f"by itself, with status {status}"
+        if self.deadly_signal is not None:
+            return f"killed{_named(self.deadly_signal)}"
+        return f"by itself, with status {self.status or 0}"
 
 
 def _named(signal: int | None) -> str:

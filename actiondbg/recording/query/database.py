@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import glob
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,9 +13,10 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from actiondbg.recording.format.arrow import DataType, Reader, Schema, Table, pa
+from actiondbg.recording.format.arrow import Reader, Schema, Table, pa
 from actiondbg.recording.query.filters import quoted
 from actiondbg.recording.query.interruption import fetch_numbers, fetch_rows
+from actiondbg.recording.run_facts import RUN_COLUMNS, RunSource, facts_of
 from actiondbg.recording.tables.lazy_table import LazyTable
 
 if TYPE_CHECKING:
@@ -196,29 +197,19 @@ def _create_view(database: duckdb.DuckDBPyConnection, name: str, parts: Sequence
 def runs_table(recordings: Mapping[str, Recording]) -> Table:
     """Return one row per recording, without anything that names the machine or its user."""
     rows = [
-        {"run": run, **{name: value(recording) for name, (_, value) in _COLUMNS.items()}}
+        {
+            "run": run,
+            "command": shlex.join(argv := _argv(recording)) or None,
+            "argv": argv,
+            **facts_of(RunSource(recording.header, recording.ending, recording.count)),
+        }
         for run, recording in recordings.items()
     ]
-    types = {name: kind for name, (kind, _) in _COLUMNS.items()}
-    return pa.Table.from_pylist(rows, schema=pa.schema({"run": pa.string(), **types}))
+    text = pa.string()
+    columns = {"run": text, "command": text, "argv": pa.list_(text), **RUN_COLUMNS}
+    return pa.Table.from_pylist(rows, schema=pa.schema(columns))
 
 
 def _argv(recording: Recording) -> list[str]:
     # A command line may hold any bytes; Arrow strings are UTF-8.
     return [word.encode(errors="replace").decode() for word in recording.header.argv]
-
-
-_COLUMNS: dict[str, tuple[DataType, Callable[[Recording], object]]] = {
-    "command": (pa.string(), lambda one: shlex.join(_argv(one)) or None),
-    "argv": (pa.list_(pa.string()), _argv),
-    "llvm": (pa.string(), lambda one: one.header.llvm or None),
-    "agent": (pa.string(), lambda one: one.header.agent or None),
-    "started": (pa.timestamp("us", tz="UTC"), lambda one: one.header.started // 1000 or None),
-    "threads": (pa.bool_(), lambda one: None if one.header.imported else one.header.threads),
-    "ir": (pa.string(), lambda one: one.header.ir),
-    "events": (pa.list_(pa.string()), lambda one: one.header.events),
-    "actions": (pa.int64(), lambda one: one.count),
-    "ended": (pa.string(), lambda one: one.ending.ended),
-    "status": (pa.int32(), lambda one: one.ending.status),
-    "signal": (pa.int32(), lambda one: one.ending.signal),
-}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -16,6 +17,7 @@ from actiondbg.commands.cli.recorded_tool import print_incomplete
 from actiondbg.errors import NotRecorded
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import RecordedRun
+from actiondbg.recording.query.database import open_database
 from actiondbg.recording.session import open_session
 from tests.conftest import LIBRARY
 from tests.fakes import command_line
@@ -273,7 +275,11 @@ def test_signal_to_the_front_end_ends_the_tool(
     process.communicate(timeout=60)
     assert process.returncode == 128 + number
     assert not is_alive(child)
-    assert open_recording("run.adbrec").count > 1000
+    recording = open_recording("run.adbrec")
+    assert recording.count > 1000
+    with contextlib.closing(open_database(recording)) as database:
+        ended = database.execute("SELECT ended, status, signal FROM runs").fetchall()
+    assert ended == [("exit", None, number)]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])

@@ -273,6 +273,13 @@ def test_a_crash(tmp_path: Path) -> None:
     assert recording.cut is None
 
 
+def test_the_signal_that_ended_a_run_is_no_status(tmp_path: Path) -> None:
+    recording = opened(tmp_path, [Action()], ending={"ended": "exit", "status": -15})
+    with contextlib.closing(open_database(recording)) as database:
+        ended = database.sql("SELECT ended, status, signal FROM runs").fetchall()
+    assert ended == [("exit", None, 15)]
+
+
 def test_a_tool_that_was_killed(tmp_path: Path) -> None:
     recording = opened(tmp_path, [Action(), Action(duration=None)], killed=True)
     assert (recording.ending.ended, recording.ending.status) == ("killed", None)

@@ -32,9 +32,7 @@ class Breakpoint:
         ignore: the number of hits that are still ignored.
         ignore_each_run: the number of hits that each run ignores from its beginning; with 0 a new
             run ignores what the run before has left.
-        hits: the number of hits in this run, or the last one; ignored hits count.
-        matched: the number of actions in this run, or the last one, that matched the SPEC; those
-            count, too, for which the condition or the outcome does not hold.
+        found: what this run, or the last one, has found of it.
         was_hit: whether there was a hit in this run, perhaps on a timeline that time travel left.
         commands: the commands that a front end runs at its stops.
         watch: the target of a watch, or None.
@@ -49,8 +47,7 @@ class Breakpoint:
     enabled: bool = True
     temporary: bool = False
     ignore: int = 0
-    hits: int = 0
-    matched: int = 0
+    found: protocol.Hits = field(default_factory=lambda: protocol.Hits(id=0, hits=0))
     was_hit: bool = False
     commands: list[str] = field(default_factory=list[str])
     watch: protocol.Watch | None = None
@@ -71,6 +68,19 @@ class Breakpoint:
         if self.catch is not None:
             return catch_spec(self.catch.kind, self.catch.glob)
         return self.selection.spec or ""
+
+    @property
+    def hits(self) -> int:
+        """The number of hits in this run, or the last one; ignored hits count."""
+        return self.found.hits
+
+    @property
+    def matched(self) -> int:
+        """The number of actions in this run, or the last one, that matched the SPEC.
+
+        Those count, too, for which the condition or the outcome does not hold.
+        """
+        return self.found.matched
 
     @property
     def condition(self) -> str | None:
@@ -155,7 +165,7 @@ class Breakpoint:
 
     def recount(self, found: protocol.Hits) -> None:
         """Set the hits after time travel; the ignore count is kept."""
-        self.hits, self.matched = found.hits, found.matched
+        self.found = found
         self.was_hit = self.was_hit or found.hits > 0
 
     @property
@@ -313,7 +323,7 @@ class BreakpointTable:
     def forget_hits(self) -> None:
         """Reset the hits to 0, for a new run."""
         for one in self._all.values():
-            one.hits = one.matched = 0
+            one.found = protocol.Hits(id=one.id, hits=0)
             one.was_hit = False
             one.ignore = one.ignore_each_run or one.ignore
 

@@ -309,7 +309,7 @@ class RecordedBreakpoints:
         for one in self._enabled():
             if one.temporary and not one.is_passed:
                 ended += [one] if np.any(self._stops(one, after)[:1] <= event) else []
-            one.count(self._hits(one, after, event, one.hits, one.matched))
+            one.count(self._hits(one, after, event, one.found))
         return ended
 
     def remove(self, ended: Iterable[Breakpoint]) -> None:
@@ -324,10 +324,12 @@ class RecordedBreakpoints:
         return events[first : first + 1] if one.temporary else events[first:]
 
     def _hits(
-        self, one: Breakpoint, after: int, event: int, hits: int = 0, matched: int = 0
+        self, one: Breakpoint, after: int, event: int, earlier: protocol.Hits | None = None
     ) -> protocol.Hits:
         """Return the hits of a breakpoint after an event, up to another, and earlier ones."""
-        hits += _count(self._events(one), after, event)
+        found = earlier or protocol.Hits(id=one.id, hits=0)
+        hits = found.hits + _count(self._events(one), after, event)
+        matched = found.matched
         if one.kind == "breakpoint":
             matched += _count(self._begins(one.spec), after, event)
         return protocol.Hits(id=one.id, hits=hits, matched=matched)

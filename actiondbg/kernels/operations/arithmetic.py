@@ -83,6 +83,11 @@ def widen(array: np.ndarray) -> np.ndarray:
     return array.astype(np.float64 if _is_float(array) else np.int64)
 
 
+def wrapped(array: np.ndarray, element: ElementType) -> np.ndarray:
+    """Return a wide array whose integers are as their type holds them: they wrap around."""
+    return array if element.is_float else array.astype(element.dtype).astype(np.int64)
+
+
 def maximum(lhs: np.ndarray, rhs: np.ndarray) -> np.ndarray:
     """Return the larger elements, as arith.maximumf: NaN propagates, and -0.0 is below 0.0."""
     if not _is_float(lhs):

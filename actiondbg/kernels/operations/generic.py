@@ -17,6 +17,7 @@ from actiondbg.kernels.operations.arithmetic import (
     maximum,
     minimum,
     widen,
+    wrapped,
 )
 from actiondbg.kernels.packages import np
 
@@ -24,7 +25,6 @@ _BINARY = ("add", "sub", "mul", "max", "min")
 _ARITHMETIC = ("add", "sub", "mul")  # each rounds once
 _ROUNDING = ("exp", "tanh")  # their results are not exact, whatever the operand is
 _SELECTING = ("max", "min", "relu", "tanh")  # an operand may leave no trace in the result
-_SIGNING = ("max", "min", "relu")  # the sign of a zero in their results is defined
 _UNARY = ("relu", "neg", *_ROUNDING)
 ReductionCombiner = Literal["sum", "max", "min"]
 
@@ -149,7 +149,7 @@ class Elementwise(Operation):
         if step == "relu":
             return f"{arithmetic('max', element)} {current}, %zero"
         if step == "neg":
-            # A subtraction from zero, as integers have no negation; only the sign of 0 differs.
+            # A subtraction from zero, as integers have no negation.
             return f"{arithmetic('sub', element)} %zero, {current}"
         return f"math.{step} {current}"
 
@@ -165,14 +165,14 @@ class Elementwise(Operation):
         for step in self.steps:
             operand = further.pop(0) if step in _BINARY else np.zeros_like(current)
             current, bound = _apply(step, current, magnitude, operand)
+            current = wrapped(current, self.result_type)
             magnitude = bound if step in _ROUNDING else np.maximum(magnitude, bound)
             if step in _ARITHMETIC:
                 earlier = rounded * np.abs(operand) if step == "mul" else rounded
                 rounded = earlier + np.abs(current)
         exact = not set(self.steps) & set(_ROUNDING)
-        signed_zeros = set(self.steps) <= set(_SIGNING)
         errors = earlier if exact else None
-        return Reference(current, magnitude, exact, signed_zeros, errors=errors)
+        return Reference(current, magnitude, exact, signed_zeros=exact, errors=errors)
 
 
 def _apply(
@@ -190,7 +190,7 @@ def _apply(
     if step in ("max", "relu"):
         return maximum(current, operand), np.maximum(magnitude, absolute)
     if step == "neg":
-        return -current, magnitude
+        return 0 - current, magnitude
     if step == "exp":
         value = np.exp(current)
         return value, value * (1 + magnitude)

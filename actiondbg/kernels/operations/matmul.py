@@ -25,6 +25,7 @@ from actiondbg.kernels.operations.arithmetic import (
     identity,
     product,
     widen,
+    wrapped,
 )
 from actiondbg.kernels.packages import np
 
@@ -275,7 +276,7 @@ class MatmulBiasRelu(MatrixProduct):
         product = super().reference(inputs)
         bias = widen(inputs[2])
         # The absolute sums bound the result before max, too, which is what is rounded.
-        values = np.maximum(product.values + bias, 0)
+        values = np.maximum(wrapped(product.values + bias, self.result_type), 0)
         return Reference(values, product.magnitude + np.abs(bias))
 
 

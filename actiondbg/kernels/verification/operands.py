@@ -38,6 +38,7 @@ _PRECISE_OUTPUTS = 16  # of which some have a sum of one term
 _SPARSE = 4  # times as many runs as signs are sparse: few terms are in none of them
 _HUGE_INTEGERS = 3  # runs: of one sign, of all bits, and of the smallest number only
 _EDGE_RUNS = 8  # where few operands are in an element of the result
+_INFINITE_TERMS = 3  # of a sum, on average: most have both signs
 _SPECIAL_RUNS = 3  # of a maximum: with some edges, of the identity, of zeros
 _DRAWS = 14  # times as many runs as places: each place is drawn in some run, but for one in 10^6
 _BOUNDARIES = 24  # of tiles, where all rows of a long maximum have it
@@ -91,9 +92,8 @@ def further_runs(operation: Operation, first: OperandKind, exact: bool) -> list[
     if exact:
         counts.append(("precise", precise))
     if not operation.result.type.is_float:
-        # A selection after a sum that wraps around needs another reference.
-        wraps = not operation.selects and operation.extreme is None
-        counts.append(("huge", _affordable(operation, _HUGE_INTEGERS, least=1) if wraps else 1))
+        runs = _HUGE_INTEGERS if operation.extreme is None else 1
+        counts.append(("huge", _affordable(operation, runs, least=1)))
     else:
         counts.append(("reals", 1 if exact else repeated))
         counts.append(("huge", precise) if exact else ("large", 1))
@@ -296,7 +296,8 @@ def _edge_runs(operation: Operation) -> int:
     if not operation.defines_edges:
         return 0
     if operation.extreme is None:
-        return _affordable(operation, _EDGE_RUNS, least=2) if terms == 1 else 1
+        runs = _EDGE_RUNS if terms == 1 else 1 + len(operation.inputs)
+        return _affordable(operation, runs, least=2)
     enough = ceil(4 * terms / operation.result.elements) if operation.reduced_axes else _EDGE_RUNS
     return _affordable(operation, _SPECIAL_RUNS + min(enough, terms), least=_SPECIAL_RUNS + 1)
 
@@ -307,7 +308,8 @@ def _with_edges(
     """Return an operand with numbers that are not as others.
 
     Where an element of the result is of few operands, there are many of them: vectors and the
-    elements behind the last of them may differ.
+    elements behind the last of them may differ. After the first run, an operand of a sum has
+    infinities, and the others have zeros.
     """
     if not array.size:
         return array
@@ -319,7 +321,17 @@ def _with_edges(
     changed = array.copy()
     if operation.extreme is None and _terms(operation) == 1:
         chosen = numbers.random(array.shape) < 1 / (2 + 2 * (index % 3))
-        changed[chosen] = numbers.choice(values, int(chosen.sum())).astype(array.dtype)
+        drawn = numbers.choice(values[3:] if index % 4 == 3 else values, int(chosen.sum()))
+        changed[chosen] = drawn.astype(array.dtype)  # zeros of both signs meet in some runs
+        return changed
+    if index:
+        # Terms of a sum: 0 times infinity, and infinity beside minus infinity, are NaN.
+        turn = at == (index - 1) % len(operation.inputs)
+        chosen = numbers.random(array.shape) < (
+            _INFINITE_TERMS / _terms(operation) if turn else 0.5
+        )
+        drawn = numbers.choice(values[1:3] if turn else values[4:], int(chosen.sum()))
+        changed[chosen] = drawn.astype(array.dtype)
         return changed
     for value in values[: 3 if operation.extreme is None else 4]:
         changed.flat[int(numbers.integers(array.size))] = value

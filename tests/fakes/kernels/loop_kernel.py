@@ -75,6 +75,8 @@ class LoopKernel:
         identity = _IDENTITY[self.combiner]
         if terms.dtype.kind == "i" and self.combiner != "sum":
             identity = np.iinfo(terms.dtype).min if self.combiner == "max" else np.iinfo("q").max
+        if terms.shape[-1] == 1 and self.start is self.digits is None and kept.all():
+            return terms[..., 0]  # a zero of its own sign
         combine = _COMBINE[self.combiner]
         total = np.full(terms.shape[:rank], identity if self.start is None else self.start)
         total = total.astype(terms.dtype)
@@ -262,7 +264,7 @@ def _chain(steps: Sequence[str]) -> Callable[[Sequence[Array]], Array]:
     }
     unary: dict[str, Callable[[Array], Array]] = {
         "relu": lambda x: np.maximum(x, 0),
-        "neg": lambda x: -x,
+        "neg": lambda x: 0 - x,
         "exp": np.exp,
         "tanh": np.tanh,
     }

@@ -421,3 +421,69 @@ def test_exponentials_of_edge_values_are_compared() -> None:
 
     for kernel in (without_nan, without_infinity):
         assert not _kept(operation, expectations, kernel)
+
+
+def test_a_product_that_skips_zeros_is_found() -> None:
+    operation = Matmul(5, 7, 9)
+    expectations = expected_results(operation)
+
+    def kernel(operands: Arrays, skipped: int = -1) -> np.ndarray:
+        terms = [operands[0][:, :, None], operands[1][None]]
+        zero = terms[skipped] == 0 if skipped >= 0 else False
+        return np.where(zero, np.float32(0), terms[0] * terms[1]).sum(axis=1, dtype=np.float32)
+
+    with np.errstate(invalid="ignore"):
+        assert _kept(operation, expectations, kernel)
+        assert not _kept(operation, expectations, partial(kernel, skipped=0))
+        assert not _kept(operation, expectations, partial(kernel, skipped=1))
+
+
+def test_the_difference_of_infinities_is_judged() -> None:
+    operation = Reduction((5, 9), (1,))
+
+    def kernel(operands: Arrays) -> np.ndarray:
+        """Return the infinity instead of NaN where there are both."""
+        total = _result(operation, operands)
+        both = (operands[0] == np.inf).any(axis=1) & (operands[0] == -np.inf).any(axis=1)
+        return np.where(both & ~np.isnan(operands[0]).any(axis=1), np.float32(np.inf), total)
+
+    assert not _kept(operation, expected_results(operation), kernel)
+
+
+@pytest.mark.parametrize("step", ["add", "mul", "max", "min"])
+def test_zeros_of_steps_have_signs(step: str) -> None:
+    operation = Elementwise((13, 7), (step,))
+
+    def kernel(operands: Arrays) -> np.ndarray:
+        """Return zeros with the sign that ``a < b ? a : b`` or a shortcut gives them."""
+        x, y = operands
+        result = _result(operation, operands)
+        shortcut = y if step in ("max", "min") else np.float32(0)
+        return np.where((x == 0) & (y == 0), shortcut, result)
+
+    assert not _kept(operation, expected_results(operation), kernel)
+
+
+@pytest.mark.parametrize("step", ["relu", "max", "min"])
+def test_what_is_selected_has_wrapped_around(step: str) -> None:
+    operation = Elementwise((33, 7), ("add", step), I8, I8)
+    expectations = expected_results(operation)
+
+    def kernel(operands: Arrays, total: Callable[..., np.ndarray] = np.add) -> np.ndarray:
+        result = total(operands[0], operands[1])
+        return (np.minimum if step == "min" else np.maximum)(result, [*operands, np.int8(0)][2])
+
+    def saturated(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.clip(x.astype(int) + y, -128, 127).astype(np.int8)
+
+    assert _kept(operation, expectations, kernel)
+    assert not _kept(operation, expectations, partial(kernel, total=saturated))
+
+
+def test_a_sum_has_wrapped_around_before_the_relu() -> None:
+    operation = MatmulBiasRelu(5, 7, 9, I8, I8, I8)
+
+    def kernel(operands: Arrays) -> np.ndarray:
+        return np.maximum(operands[0] @ operands[1] + operands[2], 0)
+
+    assert _kept(operation, expected_results(operation), kernel)

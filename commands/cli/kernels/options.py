@@ -60,10 +60,10 @@ class FolderOptions(Options):
         help="kinds of operations, separated by commas; all",
         alias="--op-kind",
     )
-    dispatches: str = option(
+    dispatches: tuple[str, ...] = option(
         "NAMES",
-        default="",
-        help="globs or regular expressions of dispatches or operations, separated by commas",
+        help="globs or regular expressions of dispatches or operations, separated by commas; "
+        "repeatable",
     )
     provider: str = option(
         "NAMES",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from actiondbg.commands.render.tables import aligned
 from actiondbg.kernels.results.entry import gflops_of
-from actiondbg.kernels.results.words import milliseconds
+from actiondbg.kernels.results.words import digits, milliseconds
 from actiondbg.kernels.search.search import SearchProgress, SearchResult, SearchTrial
 from actiondbg.support.counts import counted
 
@@ -107,8 +107,8 @@ def _table(result: SearchResult) -> list[str]:
         gain = f"{baseline.seconds / each.seconds:.2f}" if baseline else ""
         name = each.configuration.name
         name += f" ({each.origin})" if each.origin != "found" else ""
-        rate = f"{gflops_of(result.operation.flops, each.seconds):.2f}"
-        rows.append((f"{min(times) * 1e3:.4f}", f"{median(times) * 1e3:.4f}", rate, gain, name))
+        rate = digits(gflops_of(result.operation.flops, each.seconds))
+        rows.append((milliseconds(min(times)), milliseconds(median(times)), rate, gain, name))
     return aligned(rows)
 
 
@@ -158,7 +158,7 @@ def _outcome(trial: SearchTrial) -> str:
 
 
 def _milliseconds(trial: SearchTrial) -> str:
-    return f"{(trial.seconds or 0.0) * 1e3:.4g}"
+    return milliseconds(trial.seconds or 0.0)
 
 
 def tuning_text(result: TuningResult) -> list[str]:

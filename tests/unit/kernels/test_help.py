@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
+from pathlib import Path
 from typing import cast
 
 import pytest
 
-from actiondbg.cli import load_subcommand
+from actiondbg.cli import load_subcommand, main
 from actiondbg.commands import SUBCOMMANDS
 from actiondbg.commands.cli.line_parser import LineParser
 from actiondbg.commands.interpreter.options import Options
@@ -45,8 +46,17 @@ def test_examples_are_accepted(command: str) -> None:
         if kinds != ["all"]:
             assert [find_kind(each).kind for each in kinds] == kinds
         if operations:
-            chosen = DispatchFilter(names=getattr(options, "dispatches", ""))
+            chosen = DispatchFilter(names=",".join(getattr(options, "dispatches", ())))
             dispatches = [
                 Dispatch(each, Configuration("mlir", "mlir_default")) for each in operations
             ]
             assert chosen.select(dispatches)
+
+
+def test_each_of_several_dispatches_counts(tmp_path: Path) -> None:
+    line = f"kernels generate --generated-dir {tmp_path} --operation-kind matmul --problem-m 5,6,7"
+    line += " --problem-n 4 --problem-k 4 --default-config --dispatches *5x4* --dispatches *7x4*"
+    assert main(line.split()) == 0
+    folder = tmp_path / "generated/linalg/matmul"
+    sizes = {each.name.split("_")[1] for each in folder.iterdir()}
+    assert sizes == {"5x4x4", "7x4x4"}

@@ -57,9 +57,9 @@ def test_the_best_is_compared_with_the_fastest_that_needs_no_search() -> None:
     assert search_text(result(FASTEST, PREDEFINED, DEFAULT)).splitlines() == [
         "matmul_64x64x64_f32t_f32t_f32t: 3 configurations tried; the budget is used up.",
         "least ms  median ms  GFLOP/s  speed-up  configuration",
-        "  1.0000     1.1000     0.52      1.25  mlir_b",
-        "  1.2500     1.3000     0.42      1.00  mlir_a (predefined)",
-        "  2.0000     2.1000     0.26      0.62  mlir_default (default)",
+        "   1.000      1.100    0.524      1.25  mlir_b",
+        "   1.250      1.300    0.419      1.00  mlir_a (predefined)",
+        "   2.000      2.100    0.262      0.62  mlir_default (default)",
         "Best: mlir_b, 1.25 times as fast as the fastest without a search, mlir_a; confirmed by "
         "3 repetitions, in turn with the others.",
         "Configured: mlir_b/configured.mlir",
@@ -70,7 +70,7 @@ def test_the_best_is_compared_with_the_fastest_that_needs_no_search() -> None:
 def test_a_plain_default_is_no_baseline() -> None:
     plain = replace(result(FASTEST, DEFAULT), plain_default=True)
     lines = search_text(plain).splitlines()
-    assert lines[2].split() == ["1.0000", "1.1000", "0.52", "mlir_b"]
+    assert lines[2].split() == ["1.000", "1.100", "0.524", "mlir_b"]
     assert "There is nothing to compare with" in lines[4]
 
 
@@ -121,7 +121,7 @@ def test_json_has_the_parameters_of_the_best() -> None:
 def test_the_progress_names_the_last_and_the_best() -> None:
     progress = SearchProgress(3, 50, trial("mlir_c", None), trial("mlir_b", 0.001), 12.4)
     assert progress_line(progress, OPERATION.flops) == (
-        "3/50; mlir_c: FAILED; best 1 ms (0.524 GFLOP/s) mlir_b; about 12 s left"
+        "3/50; mlir_c: FAILED; best 1.000 ms (0.524 GFLOP/s) mlir_b; about 12 s left"
     )
 
 
@@ -130,7 +130,7 @@ def test_a_file_gets_a_line_for_each_trial() -> None:
     display = SearchDisplay(out, OPERATION.flops)
     display.report(SearchProgress(1, None, trial("mlir_b", 0.001), None, None))
     display.clear()
-    assert out.getvalue() == "1; mlir_b: 1 ms\n"
+    assert out.getvalue() == "1; mlir_b: 1.000 ms\n"
 
 
 def test_a_terminal_gets_one_line_that_does_not_wrap(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,5 +144,12 @@ def test_a_terminal_gets_one_line_that_does_not_wrap(monkeypatch: pytest.MonkeyP
     display.report(SearchProgress(1, 50, trial("mlir_c", 0.002), trial("mlir_b" * 9, 0.001), 3.0))
     display.clear()
     shown, cleared = out.getvalue().removeprefix("\r\033[K").split("\r\033[K")
-    assert shown == "1/50; best 1 ms (0.524 GFLOP/s) mlir_bmlir_b"[:39]
+    assert shown == "1/50; best 1.000 ms (0.524 GFLOP/s) mlir_bmlir_b"[:39]
     assert cleared == ""
+
+
+def test_the_times_of_a_small_kernel_have_digits() -> None:
+    small = finalist("mlir_b", 2.889e-8, 3.1e-8)
+    assert search_text(result(small)).splitlines()[2].split()[:2] == ["0.00002889", "0.00002995"]
+    progress = SearchProgress(1, None, trial("mlir_b", 2.889e-8), None, None)
+    assert progress_line(progress, OPERATION.flops) == "1; mlir_b: 0.00002889 ms"

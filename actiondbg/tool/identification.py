@@ -364,6 +364,8 @@ def _check_path(path: Path, name: str) -> Path:
         raise LaunchError(f"There is no tool {name!r}: check the path.")
     if path.is_dir():
         raise LaunchError(f"{name!r} is a directory: give the path of a tool in it.")
+    if not path.is_file():  # a pipe would be waited for
+        raise LaunchError(f"{name!r} is no regular file: give the path of a tool.")
     if not os.access(path, os.X_OK):
         if ".so" in path.suffixes:
             read_executable(path)
@@ -378,7 +380,7 @@ def _first_bytes(path: Path) -> bytes:
 
 def _check_script(path: Path, start: bytes) -> None:
     if not start.startswith(_SCRIPT):
-        if start and start.isascii() and b"\0" not in start:
+        if start and start.isascii() and not set(start) & set(b"\0\x7f"):
             raise LaunchError(
                 f"{str(path)!r} has no first line such as #!/bin/sh: give its interpreter, as in "
                 f"'sh {path.name}', or the path of a compiled tool."

@@ -100,6 +100,7 @@ def test_not_executable(tmp_path: Path) -> None:
 
 def test_garbage(tmp_path: Path) -> None:
     assert "not a 64-bit ELF" in refusal(write(tmp_path / "tool", "garb\0ge\n" * 9, 0o755))
+    assert "not a 64-bit ELF" in refusal(write(tmp_path / "tool", "\x7fELF", 0o755))
     assert "has no first line such as #!/bin/sh: give its interpreter, as in 'sh tool'" in refusal(
         write(tmp_path / "tool", "mlir-opt in.mlir\n" * 9, 0o755)
     )
@@ -211,3 +212,8 @@ def test_commands_of_other_tools_are_unchanged(argv: list[str]) -> None:
 def test_tool_is_a_plain_value() -> None:
     tool = Tool(Path("a"), Path("b"), "id")
     assert hash(tool) == hash(Tool(Path("a"), Path("b"), "id"))
+
+
+def test_a_pipe_is_no_tool_and_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "tool", 0o755)
+    assert "is no regular file" in refusal(tmp_path / "tool")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from actiondbg.kernels.model import Argument, ElementType, Loop, Operation, Reference, Tensor
@@ -17,6 +17,8 @@ _MARK = re.compile(rf"( attrs =)?  ?\{{{ROOT_MARK}\}}|{ROOT_MARK}, |, {ROOT_MARK
 
 # Functions that compilers replace by approximations for finite numbers.
 _APPROXIMATED = re.compile(r"math\.(r?sqrt|log2?|sin|cos|erf|exp2)\b")
+# What may return a zero of another sign than its interpretation, as the order of a sum may.
+_UNSIGNED = re.compile(r"\breduction\b|\b(arith|linalg|math)\.(max|min)")
 # What may hide an operand from an element of the result.
 _SELECTING = re.compile(r"(arith\.(max|min|cmp|select)|math\.(tanh|erf)|tensor\.extract\b)")
 
@@ -126,4 +128,7 @@ class ModelOperation(Operation):
         """
         from actiondbg.kernels.programs.interpretation import interpret
 
-        return interpret(self.function(), inputs, self.accumulator)
+        reference = interpret(self.function(), inputs, self.accumulator)
+        is_sum = any(loop.type == "reduction" for loop in self.iteration)
+        signed_zeros = reference.exact and not is_sum and not _UNSIGNED.search(self.text)
+        return replace(reference, signed_zeros=signed_zeros)

@@ -172,3 +172,21 @@ def test_every_wrong_program_is_found(operation: Operation) -> None:
             valid.append(words)
     assert len(valid) >= 6
     assert kept == []
+
+
+def test_a_negation_by_a_subtraction_from_zero_is_found() -> None:
+    text = f"""
+func.func @f(%x: tensor<9x7xf32>) -> tensor<9x7xf32> {{
+  %new = tensor.empty() : tensor<9x7xf32>
+  %result = linalg.generic {{indexing_maps = [{_IDENTITY}, {_IDENTITY}],
+      iterator_types = ["parallel", "parallel"]}}
+      ins(%x : tensor<9x7xf32>) outs(%new : tensor<9x7xf32>) {{
+  ^bb0(%element: f32, %old: f32):
+    %negated = arith.negf %element : f32
+    linalg.yield %negated : f32
+  }} -> tensor<9x7xf32>
+  return %result : tensor<9x7xf32>
+}}"""
+    expectations = expected_results(cut(parse_program(text, "The program")).operations[0])
+    assert not any(compare(-each.operands[0], each).wrong.any() for each in expectations)
+    assert any(compare(0 - each.operands[0], each).wrong.any() for each in expectations)

@@ -164,7 +164,9 @@ def coverage(folder: SuiteFolder, only: str | None = None) -> Coverage:
                 entry.examples = [*entry.examples, CoverageExample(place, _to_copy(*run))]
         for entry, (options, times) in _of_entries(database, _OPTIONS, "pass", entries):
             entry.options = [*entry.options, CountedText(options, times)]
-        [(runs, tests)] = _rows(database, "SELECT count(recording), count(DISTINCT test) FROM runs")
+        [(runs, tests)] = _rows(
+            database, "SELECT count(*), count(DISTINCT test) FROM runs WHERE recording IS NOT NULL"
+        )
         [(blind,)] = _rows(
             database,
             """SELECT count(DISTINCT run) FROM attempts ANTI JOIN registered USING (run)

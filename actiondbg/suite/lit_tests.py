@@ -51,6 +51,8 @@ class LitTests:
 
     def __init__(self, processes: SuiteProcesses) -> None:
         self._processes = processes
+        # Of each working directory, the folders of the tests that its processes read.
+        self._folders: dict[str, set[str]] = {}
 
     def find(self, process: SuiteProcess) -> LitTest | None:
         """Return the test that started a process; None if nothing shows it."""
@@ -60,9 +62,21 @@ class LitTests:
         ancestors = list(self._processes.ancestors(process))
         for words in (process.argv, *(each.argv for each in ancestors)):
             if name := _of_lit(words, process.cwd):
+                name = self._source(name)
                 return LitTest(name, _fitting(name, process))
         name = self._at_pipes(process) or self._around(ancestors)
         return LitTest(name, _fitting(name, process)) if name else None
+
+    def _source(self, name: str) -> str:
+        """Return the file of a test that lit runs in another folder, from which it is read."""
+        if not self._folders:
+            for each in self._processes.all:
+                folders = {os.path.dirname(file) for file in input_files(each) if run_lines(file)}
+                self._folders.setdefault(each.cwd, set()).update(folders)
+        folder, test = os.path.split(name)
+        files = (os.path.join(each, test) for each in self._folders.get(folder, ()))
+        found = [file for file in files if run_lines(file)]
+        return found[0] if len(found) == 1 and not run_lines(name) else name
 
     def _at_pipes(self, process: SuiteProcess) -> str | None:
         """Return the only test that the processes of a pipeline read.

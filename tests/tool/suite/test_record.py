@@ -137,6 +137,8 @@ def test_tests_are_counted_if_a_run_of_them_is_recorded(adds: str, mlir_opt: str
     script = f"{mlir_opt} refused.mlir --no-such-option; {mlir_opt} {adds} --cse -o out.mlir"
     done = record("env", "-u", "PYTEST_CURRENT_TEST", "bash", "-c", script)
     assert "1 run in suite (1 of mlir-opt)" in done.stderr
+    covered = run(COMMAND, "suite", "coverage", "suite").stdout
+    assert covered.startswith("1 run\n")
 
 
 def test_many_at_once(adds: str, mlir_opt: str) -> None:

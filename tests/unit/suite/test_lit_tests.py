@@ -132,6 +132,17 @@ def test_the_run_line_of_a_temporary_file_with_the_words_of_another(tmp_path: Pa
         assert (found.name, found.run.line) == (str(test), line)
 
 
+def test_a_temporary_file_of_a_test_that_runs_in_another_folder(tmp_path: Path) -> None:
+    folder, build = tmp_path / "Dialect", "/build/test/Dialect"
+    folder.mkdir()
+    for name in ("in.mlir", "other.mlir"):
+        (folder / name).write_text("RUN: mlir-opt %s -o %t\nRUN: mlir-opt %t --cse\n")
+    reader = process(2, "mlir-opt", str(folder / "other.mlir"), cwd=build)
+    found = find(reader, process(3, "mlir-opt", f"{build}/Output/in.mlir.tmp", "--cse", cwd=build))
+    assert found is not None and found.run is not None
+    assert (found.name, found.run.line) == (str(folder / "in.mlir"), 2)
+
+
 def test_a_test_by_a_pipeline(lit_file: str, tmp_path: Path) -> None:
     writer = process(2, "cat", lit_file)
     tool = process(3, "mlir-opt", "-", "--cse", "--inline", stdin="pipe:[7]")

@@ -312,9 +312,29 @@ static void addRules(RewritePatternSet &patterns) {
     return success();
   });
   add("crash", [](Cast, PatternRewriter &) -> LogicalResult { abort(); });
-  add("invalid", [](Cast op, PatternRewriter &rewriter) {
+  auto moveToEnd = [](Cast op, PatternRewriter &rewriter) {
     rewriter.moveOpBefore(op, op->getBlock()->getTerminator());
     return success();
+  };
+  add("invalid", moveToEnd);
+  add("invalid-next", moveToEnd);
+  // What is outside of the function of the operation.
+  add("module-modified", [](Cast op, PatternRewriter &rewriter) {
+    auto around = op->getParentOfType<ModuleOp>();
+    rewriter.modifyOpInPlace(
+        around, [&] { around->setAttr("test.told", op->getAttr("rule")); });
+    return success();
+  });
+  add("module-modified-silently", [](Cast op, PatternRewriter &) {
+    op->getParentOfType<ModuleOp>()->setAttr("test.silent",
+                                             op->getAttr("rule"));
+    return success();
+  });
+  add("failed-after-insertion", [](Cast op, PatternRewriter &rewriter) {
+    rewriter.setInsertionPointToStart(
+        op->getParentOfType<ModuleOp>().getBody());
+    ModuleOp::create(rewriter, op.getLoc());
+    return failure();
   });
 }
 

@@ -305,6 +305,14 @@ Snapshot Snapshot::of(Operation *root, bool withBlocks) {
   return snapshot;
 }
 
+Snapshot Snapshot::outside(Operation *root) {
+  Snapshot snapshot;
+  snapshot.withBlocks = false;
+  while ((root = root->getParentOp()))
+    snapshot.add(root);
+  return snapshot;
+}
+
 Snapshot Snapshot::near(Operation *op, Operation *root) {
   Snapshot snapshot;
   Neighbours nearest(op, root);

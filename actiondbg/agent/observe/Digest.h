@@ -38,6 +38,8 @@ public:
   /// The operations that an action on `op` may modify: those around it, and the
   /// nearest of the others in `root`, by nesting, by use and in their blocks.
   static Snapshot near(Operation *op, Operation *root);
+  /// The operations around `root`, without their blocks.
+  static Snapshot outside(Operation *root);
   /// The operations that are alive and differ now.
   std::vector<Operation *> modified() const;
 

@@ -28,6 +28,13 @@ void PatternChecks::begin(const Frame &frame) {
   before = digest(around);
   rootBefore = Shape::of(op);
   snapshot = Snapshot::of(around, /*withBlocks=*/false);
+  outer = Snapshot::outside(around);
+  // Others, such as folds, may have repaired it.
+  auto known = broken.find(ids.of(around));
+  wasBroken = known != broken.end();
+  if (wasBroken && known->second != before)
+    if (std::optional<Invalid> now = verify(around))
+      wasBroken = !now->why.empty();
   told.clear();
   made.clear();
 }
@@ -67,8 +74,9 @@ void PatternChecks::end(const Frame &frame, Recorder &recorder) {
   checked = nullptr;
   Silence silence;
   Operation *around = scope.get(), *op = root.get();
-  bool isChanged = !around || !op || digest(around) != before ||
-                   !(Shape::of(op) == rootBefore);
+  uint64_t after = around ? digest(around) : 0;
+  bool isChanged = !around || !op || after != before ||
+                   !(Shape::of(op) == rootBefore) || isChangedOutside(around);
   bool isSuccess = frame.returned == Returned::Success;
   if (!isSuccess && isChanged)
     recorder.finding(frame, Rule::ChangedButFailed, op, "");
@@ -78,11 +86,18 @@ void PatternChecks::end(const Frame &frame, Recorder &recorder) {
   if (isChanged && isHearing)
     findSilent(frame, recorder);
   if (isChanged && around)
-    verify(frame, around, recorder);
+    findInvalid(frame, around, after, recorder);
 }
 
-void PatternChecks::verify(const Frame &frame, Operation *around,
-                           Recorder &recorder) {
+bool PatternChecks::isChangedOutside(Operation *around) const {
+  auto isOutside = [&](const Made &one) {
+    Operation *op = one.op.get();
+    return one.kind == ChangeKind::Erased || (op && !around->isAncestor(op));
+  };
+  return !outer.modified().empty() || std::ranges::any_of(made, isOutside);
+}
+
+std::optional<PatternChecks::Invalid> PatternChecks::verify(Operation *around) {
   auto check = [&](int fd) {
     std::string why = verifier.whyInvalid(around);
     Operation *op = why.empty() ? nullptr : verifier.invalid();
@@ -95,17 +110,28 @@ void PatternChecks::verify(const Frame &frame, Operation *around,
   ForkEnd end = runInFork(check, std::chrono::seconds(10));
   uintptr_t at = 0;
   if (!end.isForked || !end.text)
-    return; // not known
+    return std::nullopt;
   bool isCrash = end.text->size() < sizeof(at);
   if (!isCrash)
     memcpy(&at, end.text->data(), sizeof(at));
   std::string why =
       isCrash ? "the verifier crashes" : end.text->substr(sizeof(at));
-  bool wasBroken = std::exchange(isBroken, !why.empty());
-  if (why.empty() || wasBroken)
-    return;
   auto *op = reinterpret_cast<Operation *>(at);
-  recorder.finding(frame, Rule::InvalidIR, ids.of(op) ? op : nullptr, why);
+  return Invalid{std::move(why), ids.of(op) ? op : nullptr};
+}
+
+void PatternChecks::findInvalid(const Frame &frame, Operation *around,
+                                uint64_t after, Recorder &recorder) {
+  std::optional<Invalid> found = verify(around);
+  if (!found)
+    return;
+  if (found->why.empty()) {
+    broken.erase(ids.of(around));
+    return;
+  }
+  broken[ids.of(around)] = after;
+  if (!wasBroken)
+    recorder.finding(frame, Rule::InvalidIR, found->op, found->why);
 }
 
 void PatternChecks::findUnplaced(const Running &pattern, Recorder &recorder) {
@@ -135,8 +161,9 @@ void PatternChecks::findSilent(const Frame &frame, Recorder &recorder) {
                        what.str() + " " + name.str());
     }
   };
-  for (Operation *op : snapshot.modified())
-    find("modified", ids.of(op), op, op->getName().getStringRef());
+  for (const Snapshot *each : {&snapshot, &outer})
+    for (Operation *op : each->modified())
+      find("modified", ids.of(op), op, op->getName().getStringRef());
   for (const Made &one : made) {
     Operation *op = one.op.get();
     // Builders of an operation fill its regions without a listener.

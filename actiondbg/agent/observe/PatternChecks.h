@@ -95,17 +95,27 @@ private:
   };
   static void findUnplaced(const Running &pattern, Recorder &recorder);
   void findSilent(const Frame &frame, Recorder &recorder);
-  /// Verifies in a fork: invalid IR may crash a verifier.
-  void verify(const Frame &frame, Operation *around, Recorder &recorder);
+  /// Whether the pattern changed what is around its scope, such as a module.
+  bool isChangedOutside(Operation *around) const;
+  struct Invalid {
+    std::string why;
+    Operation *op; // null if it is unknown
+  };
+  /// Verifies in a fork: invalid IR may crash a verifier. `why` is empty for
+  /// valid IR; nothing if it is not known.
+  std::optional<Invalid> verify(Operation *around);
+  void findInvalid(const Frame &frame, Operation *around, uint64_t after,
+                   Recorder &recorder);
 
   /// The outermost first.
   std::vector<Running> patterns;
   const Frame *checked = nullptr;
-  /// The operation that contains everything that the pattern may change.
+  /// The operation that contains what the pattern changes, mostly; its own.
   OperationHandle scope, root;
   uint64_t before = 0;
   Shape rootBefore;
-  Snapshot snapshot;
+  /// The operations in the scope, and those around it.
+  Snapshot snapshot, outer;
   std::unordered_set<uint32_t> told;
   struct Made {
     ChangeKind kind;
@@ -115,7 +125,9 @@ private:
   };
   std::vector<Made> made;
   ActionVerifier verifier;
-  bool isBroken = false;
+  /// The digests of the scopes that were invalid when last verified, by ids.
+  std::unordered_map<uint32_t, uint64_t> broken;
+  bool wasBroken = false;
 };
 
 } // namespace adbg

@@ -79,6 +79,7 @@ def test_a_finding_names_what_changed_and_where(lint: Lint, tool: list[str]) -> 
         "moved-silently": "moved test.next",
         "inserted-silently": "inserted builtin.unrealized_conversion_cast",
         "uses-replaced-silently": "modified builtin.unrealized_conversion_cast",
+        "module-modified-silently": "modified builtin.module",
         "endless": "modified builtin.unrealized_conversion_cast",
         "long": "modified builtin.unrealized_conversion_cast",
     }

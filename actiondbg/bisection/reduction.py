@@ -189,6 +189,8 @@ class Operations:
     def _one(self, type: Type) -> Attribute:
         """Return the constant 1: a divisor or the step of a loop must not be 0."""
         ir = self._ir
+        if str(type).startswith("memref<"):  # the verifier takes such a constant, and no pass does
+            raise ValueError("Memory is no constant.")
         for value in ("1", "1.0", "true", "dense<1>", "dense<1.0>", "dense<true>"):
             with contextlib.suppress(ir.MLIRError, ValueError):
                 attribute = ir.Attribute.parse(value if value == "true" else f"{value} : {type}")

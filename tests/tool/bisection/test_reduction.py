@@ -84,6 +84,18 @@ def test_operations_of_a_loop_stay_in_it(mlir_opt: str, folder: Path) -> None:
     assert text.index("scf.for") < text.index("arith.muli") < text.index("scf.yield")
 
 
+def test_memory_does_not_become_a_constant(mlir_opt: str, folder: Path) -> None:
+    source = """\
+func.func @f(%a: i32, %i: index) {
+  %m = memref.alloc() : memref<8xi32>
+  memref.store %a, %m[%i] : memref<8xi32>
+  return
+}
+"""
+    found = reduce(source, tool_says(mlir_opt, "memref.store"), folder)
+    assert "= memref.alloc" in found.path.read_text()
+
+
 def test_reduction_keeps_an_effect_of_a_pass(mlir_opt: str, folder: Path) -> None:
     """It takes two constants and their sum, in a function."""
     said = tool_says(mlir_opt, "arith.constant 5", flags=("--sccp",))

@@ -318,6 +318,10 @@ static void addRules(RewritePatternSet &patterns) {
   };
   add("invalid", moveToEnd);
   add("invalid-next", moveToEnd);
+  add("invalid-before", [](Cast op, PatternRewriter &rewriter) {
+    rewriter.modifyOpInPlace(op, [&] { mark(op); });
+    return success();
+  });
   // What is outside of the function of the operation.
   add("module-modified", [](Cast op, PatternRewriter &rewriter) {
     auto around = op->getParentOfType<ModuleOp>();
@@ -343,12 +347,17 @@ struct Rules : PassWrapper<Rules, OperationPass<>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(Rules)
   StringRef getArgument() const override { return "rules"; }
   void runOnOperation() override {
+    getOperation()->walk([](Cast op) {
+      auto rule = op->getAttrOfType<StringAttr>("rule");
+      if (rule && rule.getValue() == "invalid-before")
+        op->moveBefore(op->getBlock()->getTerminator());
+    });
     RewritePatternSet patterns(&getContext());
     addRules(patterns);
     (void)applyPatternsGreedily(
         getOperation(), std::move(patterns),
         GreedyRewriteConfig().enableFolding(false).enableConstantCSE(false));
-    // Repairs what "invalid" left, so that the pass does not fail.
+    // Repairs what is invalid, so that the pass does not fail.
     getOperation()->walk([](Cast op) {
       if (op->getAttrOfType<StringAttr>("rule"))
         for (Operation *user : op->getUsers())

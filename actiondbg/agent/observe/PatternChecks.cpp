@@ -29,12 +29,12 @@ void PatternChecks::begin(const Frame &frame) {
   rootBefore = Shape::of(op);
   snapshot = Snapshot::of(around, /*withBlocks=*/false);
   outer = Snapshot::outside(around);
-  // Others, such as folds, may have repaired it.
-  auto known = broken.find(ids.of(around));
-  wasBroken = known != broken.end();
-  if (wasBroken && known->second != before)
+  // Others may have broken it before a rewrite, and repaired it in one.
+  Verified &known = verified[ids.of(around)];
+  uint64_t in = frame.parent ? frame.parent->ordinal : 0;
+  if (known.in != in || (known.isInvalid && known.digest != before))
     if (std::optional<Invalid> now = verify(around))
-      wasBroken = !now->why.empty();
+      known = {in, before, !now->why.empty()};
   told.clear();
   made.clear();
 }
@@ -125,12 +125,10 @@ void PatternChecks::findInvalid(const Frame &frame, Operation *around,
   std::optional<Invalid> found = verify(around);
   if (!found)
     return;
-  if (found->why.empty()) {
-    broken.erase(ids.of(around));
-    return;
-  }
-  broken[ids.of(around)] = after;
-  if (!wasBroken)
+  Verified &known = verified[ids.of(around)];
+  bool wasInvalid = std::exchange(known.isInvalid, !found->why.empty());
+  known.digest = after;
+  if (known.isInvalid && !wasInvalid)
     recorder.finding(frame, Rule::InvalidIR, found->op, found->why);
 }
 

@@ -125,9 +125,14 @@ private:
   };
   std::vector<Made> made;
   ActionVerifier verifier;
-  /// The digests of the scopes that were invalid when last verified, by ids.
-  std::unordered_map<uint32_t, uint64_t> broken;
-  bool wasBroken = false;
+  /// What is known of a scope.
+  struct Verified {
+    uint64_t in = 0; // the ordinal of the action around the last pattern
+    uint64_t digest = 0;
+    bool isInvalid = false;
+  };
+  /// By the ids of the scopes.
+  std::unordered_map<uint32_t, Verified> verified;
 };
 
 } // namespace adbg

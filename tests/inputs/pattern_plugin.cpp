@@ -223,6 +223,10 @@ static void addRules(RewritePatternSet &patterns) {
                       op.getOperands()));
     return success();
   });
+  add("location-of-source", [](Cast op, PatternRewriter &rewriter) {
+    rewriter.clone(*op->getPrevNode());
+    return success();
+  });
   add("constant-without-location", [](Cast op, PatternRewriter &rewriter) {
     OperationState state(UnknownLoc::get(op->getContext()), "arith.constant");
     state.addTypes(rewriter.getI32Type());

@@ -3,6 +3,7 @@
 #include "fork/QuietFork.h"
 #include "requests/Request.h"
 #include "support/Locations.h"
+#include "support/Traits.h"
 
 #include "mlir/IR/Diagnostics.h"
 
@@ -39,11 +40,19 @@ void PatternChecks::begin(const Frame &frame) {
   made.clear();
 }
 
+/// Whether an operation without a location may be a clone of one without.
+static bool isCloned(Operation *op) {
+  return firstIn(scopeOf(op), [op](Operation *other) {
+    return other != op && other->getName() == op->getName() &&
+           isa<UnknownLoc>(other->getLoc());
+  });
+}
+
 void PatternChecks::changed(const Frame &frame, ChangeKind kind, Operation *op,
                             uint32_t id, bool isNew) {
   Running &pattern = patterns.back();
   if (kind == ChangeKind::Inserted && isNew && pattern.frame == &frame &&
-      pattern.isPlaced && isa<UnknownLoc>(op->getLoc()))
+      pattern.isPlaced && isa<UnknownLoc>(op->getLoc()) && !isCloned(op))
     pattern.unplaced.push_back(OperationHandle(op));
   if (!checked)
     return;

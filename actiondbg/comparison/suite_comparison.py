@@ -85,9 +85,7 @@ class CauseGroup:
     """The runs with the same cause."""
 
     cause: DifferenceCause  # the difference that they show
-    # Whether the output differs; else the same output was made by another way, or the output is not
-    # recorded.
-    is_output: bool
+    likeness: Likeness  # of the runs
     pairs: list[RunPair]  # the runs, the smallest first
     functions: int  # the number of functions in them
 
@@ -112,24 +110,25 @@ class SuiteComparison:
 
     def groups(self) -> list[CauseGroup]:
         """Return the causes, those of other output first, the most frequent first."""
-        found: defaultdict[tuple[bool, DifferenceCause], list[RunPair]] = defaultdict(list)
-        functions: Counter[tuple[bool, DifferenceCause]] = Counter()
+        found: defaultdict[tuple[Likeness, DifferenceCause], list[RunPair]] = defaultdict(list)
+        functions: Counter[tuple[Likeness, DifferenceCause]] = Counter()
         for pair in self.pairs:
             for cause, count in pair.causes.items():
-                key = pair.likeness == "other output", cause
+                key = pair.likeness, cause
                 found[key].append(pair)
                 functions[key] += count
         groups = [
             CauseGroup(
                 cause,
-                is_output,
+                likeness,
                 sorted(pairs, key=lambda pair: pair.size),
-                functions[is_output, cause],
+                functions[likeness, cause],
             )
-            for (is_output, cause), pairs in found.items()
+            for (likeness, cause), pairs in found.items()
         ]
         return sorted(
-            groups, key=lambda each: (not each.is_output, -len(each.pairs), -each.functions)
+            groups,
+            key=lambda each: (each.likeness != "other output", -len(each.pairs), -each.functions),
         )
 
 

@@ -222,6 +222,13 @@ def _difference_object(first: FirstDifference) -> dict[str, Any]:
 # --- suites -----------------------------------------------------------------------
 
 
+_CAUSES = {
+    "Causes of other output": ("other output",),
+    "Other ways to the same output": ("other way", "same"),
+    "Other differences, where the output is not recorded": ("unknown output", "same actions"),
+}
+
+
 def suite_lines(compared: SuiteComparison, most: int | None) -> Iterator[str]:
     """Yield the text of two suites, with ``most`` causes of each kind; None for all."""
     yield f"{counted(len(compared.pairs), 'run')} of both suites:"
@@ -232,10 +239,8 @@ def suite_lines(compared: SuiteComparison, most: int | None) -> Iterator[str]:
         if only:
             yield f"{counted(len(only), 'run')} only in {name}, such as {only[0]}"
     groups = compared.groups()
-    for title, found in (
-        ("Causes of other output", [each for each in groups if each.is_output]),
-        ("Other ways to the same output", [each for each in groups if not each.is_output]),
-    ):
+    for title, likenesses in _CAUSES.items():
+        found = [each for each in groups if each.likeness in likenesses]
         if not found:
             continue
         yield f"\n{title}, the most frequent first ({len(found):,})"
@@ -286,7 +291,7 @@ def suite_object(compared: SuiteComparison) -> dict[str, Any]:
         "groups": [
             {
                 **_cause_object(group.cause, group.functions),
-                "other_output": group.is_output,
+                "other_output": group.likeness == "other output",
                 "runs": [pair.name for pair in group.pairs],
             }
             for group in compared.groups()

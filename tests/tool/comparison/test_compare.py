@@ -548,6 +548,17 @@ def test_a_function_of_one_suite_only(mlir_opt: str) -> None:
     assert "1 run: no recorded action differs; a function is only in A\n" in done.stdout
 
 
+def test_output_that_suites_do_not_record_is_not_called_the_same(mlir_opt: str) -> None:
+    for name, source in (("a", SOURCE), ("b", SOURCE.replace("subi %a, %b", "subi %a, %a"))):
+        Path("in.mlir").write_text(source)
+        tool = [mlir_opt, "in.mlir", "--canonicalize", "-o", "out.mlir"]
+        suite = command_line.run("suite", "record", "-q", "-o", name, "--", *tool)
+        assert suite.returncode == 0
+    text = compare("a", "b").stdout
+    assert "\nOther differences, where the output is not recorded, the most frequent" in text
+    assert "the same output" not in text
+
+
 def test_two_suites(mlir_opt: str) -> None:
     if not LIT.exists():
         pytest.skip("lit is not installed")

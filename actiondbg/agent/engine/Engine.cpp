@@ -193,7 +193,9 @@ void Engine::between(Frame &frame, Notice &notice) {
       if (!one->log)
         one->watch->dropEvents(opAround(&frame));
   breakpoints.hitWatches(frame, notice);
-  if (verifier.isOn && observer.culpritNow().guess)
+  // Of what a pass does by itself, before it runs patterns.
+  bool isOwnWork = frame.kind == Kind::Iteration;
+  if (verifier.isOn && (isOwnWork || observer.culpritNow().guess))
     verify(frame, notice);
 }
 

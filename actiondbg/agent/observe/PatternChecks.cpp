@@ -282,8 +282,21 @@ std::string ActionVerifier::check(const Frame &frame) {
   if (!op)
     return "";
   std::string why = whyInvalid(op);
-  bool wasBroken = std::exchange(isBroken, !why.empty());
-  return wasBroken ? "" : why;
+  if (why.empty()) {
+    // A valid module has valid functions.
+    std::erase_if(broken, [&](const OperationHandle &one) {
+      Operation *scope = one.get();
+      return !scope || op->isAncestor(scope);
+    });
+    return "";
+  }
+  Operation *scope = scopeOf(invalid() ? invalid() : op);
+  bool wasBroken = std::ranges::any_of(
+      broken, [&](const OperationHandle &one) { return one.get() == scope; });
+  if (wasBroken)
+    return "";
+  broken.push_back(OperationHandle(scope));
+  return why;
 }
 
 } // namespace adbg

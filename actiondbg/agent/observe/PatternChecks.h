@@ -38,7 +38,7 @@ public:
 
   /// Verifies the IR around an action; before an action, this covers the
   /// preceding work of its parent. Returns why the IR is invalid if it was
-  /// valid at the previous check, otherwise an empty string.
+  /// valid at the previous check of that function, otherwise an empty string.
   std::string check(const Frame &frame);
   /// The operation that the last check found invalid; null if it is unknown.
   Operation *invalid() const { return found.get(); }
@@ -48,7 +48,8 @@ public:
 
 private:
   OperationHandle found;
-  bool isBroken = false;
+  /// The functions that are known to be invalid.
+  std::vector<OperationHandle> broken;
 };
 
 class Recorder;

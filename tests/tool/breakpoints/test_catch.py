@@ -18,6 +18,7 @@ from actiondbg.process.stop import Stop
 from tests.fakes import command_line
 from tests.fakes import stock_tool as stock
 from tests.paths import INPUTS
+from tests.tool.lint.conftest import source
 
 Launch = Callable[..., actiondbg.Session]
 Debian = Callable[[str], str]
@@ -293,6 +294,28 @@ def test_verify_each_action_finds_the_pass(debian: Debian, folds: str) -> None:
         stop = session.continue_()
         assert (stop.reason, stop.when) == ("verify", "after")
         assert (stop.name, stop.function) == ("test-pass-create-invalid-ir", "sum")
+
+
+def test_verify_each_action_knows_what_is_broken_of_each_function(
+    mlir_opt: str, pattern_plugin: Path, tmp_path: Path
+) -> None:
+    flags = ["--allow-unregistered-dialect", f"--load-pass-plugin={pattern_plugin}"]
+    flags.append("--pass-pipeline=builtin.module(rules)")
+    (tmp_path / "rules.mlir").write_text(source("modified", "invalid"))
+    with actiondbg.launch([mlir_opt, str(tmp_path / "rules.mlir"), *flags]) as session:
+        session.options.verify_each_action = True
+        stop = session.run()
+        assert (stop.reason, stop.name, stop.function) == ("verify", "invalid", "invalid")
+        # The iteration around both is not to blame for the same.
+        assert session.continue_().when == "exit"
+    misplaced = source("modified").replace("{rule", "{misplaced, rule")
+    (tmp_path / "rules.mlir").write_text(misplaced)
+    with actiondbg.launch([mlir_opt, str(tmp_path / "rules.mlir"), *flags]) as session:
+        session.options.verify_each_action = True
+        stop = session.run()
+        assert (stop.reason, stop.tag) == ("verify", "GreedyPatternRewriteIteration")
+        assert culprit(stop) == (1, "pass-execution", "rules")
+        assert session.continue_().when == "exit"
 
 
 @pytest.mark.parametrize("flags", [stock.PASSES, "--convert-scf-to-cf", "--convert-func-to-llvm"])

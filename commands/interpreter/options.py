@@ -97,6 +97,7 @@ class Field(NamedTuple):
     bare: object = None
     value: str = ""
     alias: str = ""
+    joined: bool = False
     name: str = ""
     words: tuple[str, ...] = ()
     many: bool = False
@@ -174,6 +175,7 @@ def option(
     prefix: bool = False,
     bare: object = None,
     alias: str = "",
+    joined: bool = False,
 ) -> Any:
     """Declare an option with a value; a tuple collects the values of all occurrences.
 
@@ -182,6 +184,7 @@ def option(
     Args:
         words: with dashes, names as of a flag; the name of the value in help, by default the words
             of the Literal.
+        joined: it is a list with commas, to which each further occurrence adds.
     """
     return Field(
         "option",
@@ -195,6 +198,7 @@ def option(
         prefix=prefix,
         bare=bare,
         alias=alias,
+        joined=joined,
     )
 
 
@@ -299,6 +303,22 @@ def add_fields(parser: argparse.ArgumentParser, fields: Iterable[Field]) -> None
             parser.add_argument(field.alias, dest=field.name, **hidden)
 
 
+class _Join(argparse.Action):
+    """Adds the value of an option to the list of those before, with a comma."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        before = getattr(namespace, self.dest)
+        # An alias has no default of its own.
+        is_first = before == parser.get_default(self.dest)
+        setattr(namespace, self.dest, values if is_first else f"{before},{values}")
+
+
 def _keywords(field: Field) -> dict[str, Any]:
     """Return the arguments of ``add_argument`` for the value of a field."""
     if field.kind == "flag":
@@ -310,6 +330,8 @@ def _keywords(field: Field) -> dict[str, Any]:
         keywords |= {"nargs": "?", "const": field.bare}
     if field.kind == "option" and field.many:
         return {**keywords, "action": "append"}
+    if field.joined:
+        keywords["action"] = _Join
     if field.many:
         return {**keywords, "nargs": "+" if field.required else "*"}
     if field.required:

@@ -59,16 +59,19 @@ class FolderOptions(Options):
         default="all",
         help="kinds of operations, separated by commas; all",
         alias="--op-kind",
+        joined=True,
     )
-    dispatches: tuple[str, ...] = option(
+    dispatches: str = option(
         "NAMES",
-        help="globs or regular expressions of dispatches or operations, separated by commas; "
-        "repeatable",
+        default="",
+        help="globs or regular expressions of dispatches or operations, separated by commas",
+        joined=True,
     )
     provider: str = option(
         "NAMES",
         default="",
         help="compilers, separated by commas: mlir, iree, c, or yours as module:Class; mlir",
+        joined=True,
     )
 
 
@@ -94,14 +97,19 @@ class ProviderOptions(Options):
 class OperationOptions(Options):
     """Which operations are meant."""
 
-    problem_m: str = option("SIZES", default="", help="sizes of m: 64, or 64,128, or 64:513:64")
-    problem_n: str = option("SIZES", default="", help="sizes of n")
-    problem_k: str = option("SIZES", default="", help="sizes of k")
+    problem_m: str = option(
+        "SIZES", default="", joined=True, help="sizes of m: 64, or 64,128, or 64:513:64"
+    )
+    problem_n: str = option("SIZES", default="", help="sizes of n", joined=True)
+    problem_k: str = option("SIZES", default="", help="sizes of k", joined=True)
     problem: tuple[str, ...] = option(
         "FIELD=VALUE", help="another field of the kind, such as stride_h=1,2"
     )
     types: str = option(
-        "TYPES", default="", help="of operands, or operands-result: f32, bf16, i8-i32, f16-f32"
+        "TYPES",
+        default="",
+        joined=True,
+        help="of operands, or operands-result: f32, bf16, i8-i32, f16-f32",
     )
     problem_set: tuple[str, ...] = option(
         "NAME", help="predefined problems, such as resnet50; repeatable"
@@ -118,7 +126,9 @@ class ProblemOptions(OperationOptions):
     pipeline: tuple[str, ...] = option(
         "PASSES", help="a configuration of mlir: a pipeline; repeatable"
     )
-    split_k_slices: str = option("SIZES", default="", help="split the sums into so many slices")
+    split_k_slices: str = option(
+        "SIZES", default="", help="split the sums into so many slices", joined=True
+    )
 
 
 class JobOptions(Options):
@@ -151,7 +161,9 @@ class OutputOptions(Options):
 
     output: tuple[Path, ...] = option("FILE", help="write .csv, .md, .html or .parquet")
     append: bool = switch("add the rows to a CSV")
-    tags: str = option("K:V,...", default="", help="leading columns with one value in all rows")
+    tags: str = option(
+        "K:V,...", default="", joined=True, help="leading columns with one value in all rows"
+    )
     json: bool = flag(help="print one JSON object")
     quiet: Quiet = False
 
@@ -185,7 +197,10 @@ class ProfileLine(VerifyLine):
         alias="--iree-hal-benchmark-dispatch-repeat-count",
     )
     events: str = option(
-        "NAMES", default="", help="count events of a call: names with commas, or 'default'; none"
+        "NAMES",
+        default="",
+        help="count events of a call: names with commas, or 'default'; none",
+        joined=True,
     )
     remeasure: bool = flag(help="measure the peaks of the machine anew")
 

@@ -123,6 +123,6 @@ def _operations(options: SearchOptions, provider: Provider) -> list[Operation]:
     operations = requested_operations(options, requested_kinds(options.operation_kind))
     if not operations:
         raise UsageError("No operation is requested: name sizes, a problem set, a file or a model.")
-    chosen = DispatchFilter(names=",".join(options.dispatches))
+    chosen = DispatchFilter(names=options.dispatches)
     dispatches = [Dispatch(each, provider.default(each)) for each in operations]
     return [each.operation for each in chosen.select(dispatches)]

@@ -238,7 +238,7 @@ def dispatch_filter(options: FolderOptions, names: Sequence[str] = ()) -> Dispat
     """Return the filter of the options, with further names of dispatches."""
     text = options.operation_kind
     kinds = () if text == ALL else requested_kinds(text)
-    wanted = ",".join([*names, *options.dispatches])
+    wanted = ",".join([*names, *([options.dispatches] if options.dispatches else [])])
     return DispatchFilter(kinds, named_providers(options), wanted)
 
 
@@ -396,7 +396,7 @@ def _nothing_planned(options: CompileLine | GenerateLine, planned: PlannedDispat
         some = ", ".join(each.name for each in planned.dispatches[:3])
         if not options.dispatches:
             return f"No configuration is of the provider {options.provider}; there are {some}."
-        return f"No dispatch matches '{','.join(options.dispatches)}'; there are {some}."
+        return f"No dispatch matches '{options.dispatches}'; there are {some}."
     if planned.obstacles or planned.left_out:
         return f"No configuration fits: {[*planned.obstacles, *planned.left_out][0]}"
     return "No operation is requested: name sizes, a problem set, a file or a model."

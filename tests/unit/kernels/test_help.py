@@ -46,11 +46,21 @@ def test_examples_are_accepted(command: str) -> None:
         if kinds != ["all"]:
             assert [find_kind(each).kind for each in kinds] == kinds
         if operations:
-            chosen = DispatchFilter(names=",".join(getattr(options, "dispatches", ())))
+            chosen = DispatchFilter(names=getattr(options, "dispatches", ""))
             dispatches = [
                 Dispatch(each, Configuration("mlir", "mlir_default")) for each in operations
             ]
             assert chosen.select(dispatches)
+
+
+def test_a_list_that_is_given_twice_is_one_list() -> None:
+    parser = cast("LineParser[Options]", load_subcommand(SUBCOMMANDS["kernels run"]).build_parser())
+    words = shlex.split("--op-kind matmul --operation-kind pooling --problem-m 8 --problem-m 9,10")
+    options = parser.read_intermixed(words)
+    assert getattr(options, "operation_kind", "") == "matmul,pooling"
+    assert getattr(options, "problem_m", "") == "8,9,10"
+    assert getattr(options, "dispatches", None) == ""
+    assert getattr(parser.read_intermixed([]), "operation_kind", "") == "all"
 
 
 def test_each_of_several_dispatches_counts(tmp_path: Path) -> None:

@@ -38,6 +38,7 @@ _PRECISE_OUTPUTS = 16  # of which some have a sum of one term
 _SPARSE = 4  # times as many runs as signs are sparse: few terms are in none of them
 _HUGE_INTEGERS = 3  # runs: of one sign, of all bits, and of the smallest number only
 _EDGE_RUNS = 8  # where few operands are in an element of the result
+_ALONE = 2  # runs of a sum: with NaN only, and infinity, as infinities add up to NaN
 _INFINITE_TERMS = 3  # of a sum, on average: most have both signs
 _SPECIAL_RUNS = 3  # of a maximum: with some edges, of the identity, of zeros
 _DRAWS = 14  # times as many runs as places: each place is drawn in some run, but for one in 10^6
@@ -296,7 +297,7 @@ def _edge_runs(operation: Operation) -> int:
     if not operation.defines_edges:
         return 0
     if operation.extreme is None:
-        runs = _EDGE_RUNS if terms == 1 else 1 + len(operation.inputs)
+        runs = _EDGE_RUNS if terms == 1 else 1 + _ALONE + len(operation.inputs)
         return _affordable(operation, runs, least=2)
     enough = ceil(4 * terms / operation.result.elements) if operation.reduced_axes else _EDGE_RUNS
     return _affordable(operation, _SPECIAL_RUNS + min(enough, terms), least=_SPECIAL_RUNS + 1)
@@ -308,8 +309,8 @@ def _with_edges(
     """Return an operand with numbers that are not as others.
 
     Where an element of the result is of few operands, there are many of them: vectors and the
-    elements behind the last of them may differ. After the first run, an operand of a sum has
-    infinities, and the others have zeros.
+    elements behind the last of them may differ. After the first run, a sum has one of them alone;
+    then an operand has infinities, and the others have zeros.
     """
     if not array.size:
         return array
@@ -324,9 +325,11 @@ def _with_edges(
         drawn = numbers.choice(values[3:] if index % 4 == 3 else values, int(chosen.sum()))
         changed[chosen] = drawn.astype(array.dtype)  # zeros of both signs meet in some runs
         return changed
-    if index:
+    if 0 < index <= _ALONE:
+        values = values[index - 1 : index] if at == 0 else values[:0]
+    elif index:
         # Terms of a sum: 0 times infinity, and infinity beside minus infinity, are NaN.
-        turn = at == (index - 1) % len(operation.inputs)
+        turn = at == index % len(operation.inputs)
         chosen = numbers.random(array.shape) < (
             _INFINITE_TERMS / _terms(operation) if turn else 0.5
         )

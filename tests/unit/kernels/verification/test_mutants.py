@@ -406,6 +406,17 @@ def test_edge_values_have_the_results_of_the_semantics() -> None:
         assert not _kept(operation, expectations, kernel)
 
 
+def test_edge_values_count_in_the_only_sum() -> None:
+    operation = Reduction((1, 1000), (1,), "sum")
+    expectations = expected_results(operation)
+    assert _kept(operation, expectations, loop_kernel(operation))
+
+    def without_nan(operands: Arrays) -> np.ndarray:
+        return np.nansum(operands[0], axis=1)
+
+    assert not _kept(operation, expectations, without_nan)
+
+
 def test_exponentials_of_edge_values_are_compared() -> None:
     operation = Elementwise((12, 20), ("add", "exp"))
     expectations = expected_results(operation)

@@ -162,6 +162,11 @@ static void addRules(RewritePatternSet &patterns) {
         op, [&] { op->setLoc(UnknownLoc::get(op->getContext())); });
     return success();
   });
+  add("changed-elsewhere", [](Cast op, PatternRewriter &rewriter) {
+    Operation *other = op->getParentOp()->getNextNode();
+    rewriter.modifyOpInPlace(other, [&] { mark(other); });
+    return success();
+  });
   add("modified-silently", [](Cast op, PatternRewriter &) {
     mark(op);
     return success();

@@ -33,9 +33,11 @@ void PatternChecks::begin(const Frame &frame) {
   // Others may have broken it before a rewrite, and repaired it in one.
   Verified &known = verified[ids.of(around)];
   uint64_t in = frame.parent ? frame.parent->ordinal : 0;
-  if (known.in != in || (known.isInvalid && known.digest != before))
+  if ((known.in != in || known.isInvalid) && known.digest != before)
     if (std::optional<Invalid> now = verify(around))
       known = {in, before, !now->why.empty()};
+  known.in = in;
+  isElsewhere = false;
   told.clear();
   made.clear();
 }
@@ -69,6 +71,8 @@ void PatternChecks::changed(const Frame &frame, ChangeKind kind, Operation *op,
 void PatternChecks::heard(Operation *op) {
   if (uint32_t id = checked ? ids.of(op) : 0)
     told.insert(id);
+  Operation *around = checked ? scope.get() : nullptr;
+  isElsewhere |= around && !around->isAncestor(op);
 }
 
 void PatternChecks::end(const Frame &frame, Recorder &recorder) {
@@ -90,7 +94,7 @@ void PatternChecks::end(const Frame &frame, Recorder &recorder) {
   if (!isSuccess && isChanged)
     recorder.finding(frame, Rule::ChangedButFailed, op, "");
   // Without a listener no driver tries all patterns again: some only match.
-  if (isSuccess && !isChanged && isHearing)
+  if (isSuccess && !isChanged && !isElsewhere && isHearing)
     recorder.finding(frame, Rule::SuccessWithoutChange, op, "");
   if (isChanged && isHearing)
     findSilent(frame, recorder);

@@ -125,6 +125,8 @@ private:
     StringRef name;
   };
   std::vector<Made> made;
+  /// Whether the pattern told of a change outside of its scope.
+  bool isElsewhere = false;
   ActionVerifier verifier;
   /// What is known of a scope.
   struct Verified {

@@ -308,8 +308,7 @@ def test_verify_each_action_knows_what_is_broken_of_each_function(
         assert (stop.reason, stop.name, stop.function) == ("verify", "invalid", "invalid")
         # The iteration around both is not to blame for the same.
         assert session.continue_().when == "exit"
-    misplaced = source("modified").replace("{rule", "{misplaced, rule")
-    (tmp_path / "rules.mlir").write_text(misplaced)
+    (tmp_path / "rules.mlir").write_text(source("invalid-before"))
     with actiondbg.launch([mlir_opt, str(tmp_path / "rules.mlir"), *flags]) as session:
         session.options.verify_each_action = True
         stop = session.run()

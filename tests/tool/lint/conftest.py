@@ -18,6 +18,7 @@ BROKEN = {
     "failed-after-undo": set[str](),
     "nothing": {"success-without-change"},
     "location": set[str](),
+    "changed-elsewhere": set[str](),
     "location-lost": {"lost-location"},
     "location-of-source": set[str](),
     "constant-without-location": set[str](),

@@ -151,6 +151,9 @@ struct ErasedUnit {
   Operation *by = nullptr;
 };
 
+/// By operation, a number that grows in the order of the text.
+using Places = std::unordered_map<Operation *, uint32_t>;
+
 /// Data that few actions have: initializing it for each action would take
 /// longer than most actions do.
 struct Rare {
@@ -166,9 +169,9 @@ struct Rare {
   /// Of a pass or a step that has inserted operations itself, while the lineage
   /// is recorded: the operands before.
   std::unique_ptr<OperandSnapshot> operands;
-  /// Of a run of CSE: operations without uses at its beginning, which
-  /// it erases as dead.
-  std::unordered_set<Operation *> unused;
+  /// Of a run of CSE: the places in the text of operations with uses at its
+  /// beginning, from 1; it erases the others as dead.
+  Places places;
   /// For a pass: its number among the tool's runs of this pass, from 1; 0 for a
   /// run of an alternative.
   uint64_t run = 0;

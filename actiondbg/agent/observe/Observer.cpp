@@ -297,43 +297,98 @@ static bool isCse(const Frame &frame) {
   return step && step->getName().getStringRef() == "transform.apply_cse";
 }
 
-/// Whether `other`, which has uses, is equivalent to `op`.
-static bool isSame(Operation *op, Operation *other) {
-  return other != op && !other->use_empty() &&
-         OperationEquivalence::isEquivalentTo(
-             op, other, OperationEquivalence::IgnoreLocations);
+/// Whether all ways from the entry of the region to `block` lead through
+/// `other`.
+static bool isDominatedBy(Block *block, Block *other) {
+  constexpr size_t most = 1024; // blocks: further ones are not searched
+  if (other->isEntryBlock())
+    return true;
+  std::vector<Block *> open{&block->getParent()->front()};
+  std::unordered_set<Block *> seen{other, open.front()};
+  while (!open.empty()) {
+    Block *next = open.back();
+    open.pop_back();
+    if (next == block || seen.size() > most)
+      return false;
+    if (next->empty())
+      continue;
+    for (Block *successor : next->back().getSuccessors())
+      if (seen.insert(successor).second)
+        open.push_back(successor);
+  }
+  return true;
 }
 
-/// Returns the equivalent operation that has the uses of `op` now, or null. The
-/// CSE pass replaces the uses one by one and then erases the unused operation,
-/// without a notification that names both.
-static Operation *findCseReplacement(Operation *op) {
-  if (!op->getBlock() || !op->getNumResults() || !op->use_empty())
-    return nullptr;
+/// Whether the values of `other`, which is before `op` in the text, can be used
+/// in the place of those of `op`.
+static bool isVisible(Operation *other, Operation *op) {
+  Block *block = op->getBlock();
+  while (block && block != other->getBlock() &&
+         block->getParent() != other->getParentRegion()) {
+    Operation *around = block->getParentOp();
+    block = around && !isIsolated(around) ? around->getBlock() : nullptr;
+  }
+  return block && (block == other->getBlock() ||
+                   isDominatedBy(block, other->getBlock()));
+}
+
+/// The last of the equivalent operations before one, which has its uses now.
+/// The CSE pass replaces the uses one by one and then erases the unused
+/// operation, without a notification that names both.
+class CseReplacement {
+public:
+  CseReplacement(Operation *op, const Places &places) : op(op), places(places) {
+    if (auto place = places.find(op); place != places.end())
+      end = place->second;
+    if (!op->getBlock() || !op->use_empty() || !end)
+      return;
+    if (op->getNumOperands()) {
+      if (Value operand = op->getOperand(0))
+        for (Operation *user : operand.getUsers())
+          if (!consider(user))
+            return;
+      return;
+    }
+    for (Block *block = op->getBlock(); block;) {
+      for (Operation &other : *block)
+        if (!consider(&other))
+          return;
+      Operation *parent = block->getParentOp();
+      block = parent && !isIsolated(parent) ? parent->getBlock() : nullptr;
+    }
+  }
+
+  Operation *found = nullptr;
+
+private:
+  /// Returns whether to go on.
+  bool consider(Operation *other) {
+    if (!left--)
+      return false;
+    auto place = places.find(other);
+    if (place == places.end() || place->second <= last || place->second >= end)
+      return true;
+    if (!other->use_empty() &&
+        OperationEquivalence::isEquivalentTo(
+            op, other, OperationEquivalence::IgnoreLocations) &&
+        isVisible(other, op)) {
+      found = other;
+      last = place->second;
+    }
+    return true;
+  }
+
+  Operation *op;
+  const Places &places;
+  uint32_t last = 0, end = 0;
   // Bounded: a value with many uses would make the search quadratic.
   unsigned left = 256;
-  if (op->getNumOperands()) {
-    if (Value operand = op->getOperand(0))
-      for (Operation *user : operand.getUsers())
-        if (!left-- || isSame(op, user))
-          return left + 1 ? user : nullptr;
-    return nullptr;
-  }
-  for (Block *block = op->getBlock(); block;) {
-    for (Operation &other : *block)
-      if (!left-- || isSame(op, &other))
-        return left + 1 ? &other : nullptr;
-    Operation *parent = block->getParentOp();
-    block = parent && !isIsolated(parent) ? parent->getBlock() : nullptr;
-  }
-  return nullptr;
-}
+};
 
 Operation *Observer::cseReplacement(Operation *op) const {
-  if (!needsReplacements() || !isCse(*innermost) || !ids.of(op) ||
-      innermost->rare().unused.contains(op))
+  if (!needsReplacements() || !isCse(*innermost) || !ids.of(op))
     return nullptr;
-  return findCseReplacement(op);
+  return CseReplacement(op, innermost->rare().places).found;
 }
 
 void Observer::modified(Operation *op) {
@@ -406,9 +461,9 @@ void Observer::begin(Frame &frame, bool isCounted) {
   }
   if (Operation *root =
           needsReplacements() && isCse(frame) ? digestedBy(frame) : nullptr)
-    root->walk([&frame](Operation *op) {
-      if (op->getNumResults() && op->use_empty())
-        frame.needRare().unused.insert(op);
+    root->walk([&places = frame.needRare().places](Operation *op) {
+      if (op->getNumResults() && !op->use_empty())
+        places.emplace(op, uint32_t(places.size() + 1));
     });
   if (LLVM_UNLIKELY(PatternChecks::areOn) && frame.kind == Kind::Pattern &&
       recorder)

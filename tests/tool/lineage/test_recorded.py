@@ -262,6 +262,49 @@ def test_equal_operations_without_uses_are_dead_and_not_merged(mlir_opt: str, op
     assert found[4].traces[0].operation == found[3].traces[0].operation
 
 
+def test_an_operation_is_merged_into_one_that_it_can_see(mlir_opt: str) -> None:
+    """Equal operations after it, or in another branch, have uses, too."""
+    source = """func.func @f(%m: memref<i32>, %v: i32) -> (i32, i32, i32) {
+      %first = memref.load %m[] : memref<i32>
+      %again = memref.load %m[] : memref<i32>
+      memref.store %v, %m[] : memref<i32>
+      %later = memref.load %m[] : memref<i32>
+      return %first, %again, %later : i32, i32, i32
+    }
+    func.func @regions(%c: i1, %x: i32) {
+      scf.if %c {
+        %b1 = arith.addi %x, %x : i32
+        %b2 = arith.addi %x, %x : i32
+        "test.use"(%b1, %b2) : (i32, i32) -> ()
+      } else {
+        %e1 = arith.addi %x, %x : i32
+        %e2 = arith.addi %x, %x : i32
+        "test.use"(%e1, %e2) : (i32, i32) -> ()
+      }
+      return
+    }
+    func.func @blocks(%c: i1, %x: i32) -> (i32, i32) {
+      cf.cond_br %c, ^a, ^b
+    ^a:
+      %b1 = arith.addi %x, %x : i32
+      %b2 = arith.addi %x, %x : i32
+      return %b1, %b2 : i32, i32
+    ^b:
+      %e1 = arith.addi %x, %x : i32
+      cf.br ^end
+    ^end:
+      %e2 = arith.addi %x, %x : i32
+      return %e1, %e2 : i32, i32
+    }
+"""
+    lineage = lineage_of(mlir_opt, source, "--allow-unregistered-dialect", "--cse")
+    for line, merged in ((2, 3), (10, 11), (14, 15), (23, 24), (27, 30)):
+        [into] = from_line(lineage, line).traces
+        [trace] = from_line(lineage, merged).traces
+        assert ways(from_line(lineage, merged))[0][1] == ["merged"], merged
+        assert trace.operation == into.operation
+
+
 def test_an_operation_without_heirs_names_the_action_that_erased_it(mlir_opt: str) -> None:
     lineage = lineage_of(mlir_opt, CONSTANTS, "--cse")
     [loss] = from_line(lineage, 9).losses

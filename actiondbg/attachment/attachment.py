@@ -167,6 +167,9 @@ def attach(
     return attachment
 
 
+_flushed_with_worker: list[int] = []  # the process that does so, at most
+
+
 @atexit.register
 def _flush() -> None:
     """Write what is recorded: after an uncaught KeyboardInterrupt Python kills itself."""
@@ -177,7 +180,8 @@ def _flush() -> None:
 def _flush_with_worker() -> None:
     """Do so at the end of a worker of multiprocessing, too, which skips the exit of Python."""
     util = sys.modules.get("multiprocessing.util")
-    if util is not None:
+    if util is not None and _flushed_with_worker != [os.getpid()]:  # a fork forgets it
+        _flushed_with_worker[:] = [os.getpid()]
         util.Finalize(None, _flush, exitpriority=0)
 
 

@@ -64,19 +64,24 @@ def open_folder(output: Path | None, tool: str, resume: bool) -> Path:
 
 @contextlib.contextmanager
 def opened_folder(output: Path | None, tool: str, resume: bool) -> Generator[Path]:
-    """Yield the folder of ``open_folder``, which is removed if it stays empty."""
+    """Yield the folder of ``open_folder``; what a bisection made is removed if it stays empty."""
+    is_made = not _is_of_user(output)
     folder = open_folder(output, tool, resume)
     try:
         yield folder
     finally:
-        remove_if_empty(folder)
+        if is_made:
+            remove_if_empty(folder)
+
+
+def _is_of_user(folder: Path | None) -> bool:
+    """Whether a folder is there that no bisection has made."""
+    return folder is not None and folder.exists() and not (folder / FolderFile.STATE).is_file()
 
 
 def remove_state(folder: Path) -> None:
-    """Remove the state file, because the bisection has ended, and the folder if it is empty."""
+    """Remove the state file, because the bisection has ended."""
     (folder / FolderFile.STATE).unlink(missing_ok=True)
-    with contextlib.suppress(OSError):
-        folder.rmdir()
 
 
 def remove_if_empty(folder: Path) -> None:
@@ -269,7 +274,8 @@ def bisect(
     _check(mode, {"jobs": jobs, "repeat": repeat, "max_trials": max_trials})
     _check_seconds({"timeout": timeout, "max_seconds": max_seconds})
     scratch = make_directory()
-    try:
+    with contextlib.ExitStack() as at_end:
+        at_end.callback(remove_directory, scratch)
         task = BisectionTask(
             argv=command_words(argv),
             oracle=make_oracle(oracle),
@@ -288,14 +294,11 @@ def bisect(
         )
         folder = None
         if output is not None:
-            folder = open_folder(Path(output), Path(task.argv[0]).name, resume)
+            opened = opened_folder(Path(output), Path(task.argv[0]).name, resume)
+            folder = at_end.enter_context(opened)
         make_pool = None if dask is None else functools.partial(make_dask_pool, dask)
         run = _Run(task, ProgressReporter(progress), folder, make_pool)
         return run.find_and_reduce(resume, scratch) if reduce else run.find(resume)
-    finally:
-        remove_directory(scratch)
-        if output is not None:
-            remove_if_empty(Path(output))
 
 
 def _with_note(result: Result, error: FileNotWritten) -> Result:

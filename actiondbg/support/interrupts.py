@@ -6,6 +6,7 @@ import contextlib
 import os
 import select
 import signal
+import subprocess
 import threading
 from collections.abc import Callable, Generator
 from types import CodeType, FrameType, FunctionType, TracebackType
@@ -41,7 +42,10 @@ def raise_interrupt(_: int, frame: FrameType | None) -> None:
 
 
 def undisturbed(function: Callable[P, R]) -> Callable[P, R]:
-    """Delay signals in a function: what it makes is removed by its caller, which must get it."""
+    """Delay signals of our handlers in a function.
+
+    What it makes is removed by its caller, which must get it.
+    """
     _undisturbed.add(cast("FunctionType", function).__code__)
     return function
 
@@ -55,7 +59,8 @@ def delay_signal(number: int, frame: FrameType | None) -> bool:
     """
     while frame is not None:
         code = frame.f_code
-        if code.co_filename == _IMPORT or code.co_name == _START or code in _undisturbed:
+        is_start = code.co_name == _START and code.co_filename == subprocess.__file__
+        if code.co_filename == _IMPORT or is_start or code in _undisturbed:
             again = threading.Timer(_RETRY_SECONDS, os.kill, (os.getpid(), number))
             again.daemon = True
             again.start()

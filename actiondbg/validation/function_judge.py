@@ -695,7 +695,8 @@ class FunctionJudge:
     def _few_inputs(self) -> list[Input]:
         """Return some inputs for real runs, and those with other numbers of the program.
 
-        Of large ones, they are fewer.
+        Functions of numbers run fast, unless each run needs a process: they get more. Of large
+        inputs, there are fewer.
         """
         chosen: list[Input] = []
         elements = tried = 0

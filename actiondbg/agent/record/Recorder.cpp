@@ -470,7 +470,16 @@ struct CrashEnd {
   std::atomic<bool> isBegun{false}, isWritten{false};
   /// The tool's handler has returned: if the tool ends well, it recovered.
   std::atomic<bool> hasReturned{false};
+  /// An address that only the thread has which crashed.
+  std::atomic<const void *> thread{nullptr};
+
+  bool isOfThisThread() const { return thread == &onlyHere; }
+  void begin() { thread = &onlyHere; }
+
+private:
+  static thread_local char onlyHere;
 };
+thread_local char CrashEnd::onlyHere = 0;
 } // namespace
 static CrashEnd crashing;
 
@@ -541,7 +550,7 @@ void Recorder::crash() {
   if (tool::crashRecovery && tool::crashRecovery())
     return flushEverywhere();
   if (crashing.hasReturned)
-    recover();
+    withdrawCrash();
   if (crashing.isBegun.exchange(true)) {
     // The end of this thread would kill the other one before it has written.
     if (ofThread)
@@ -550,6 +559,7 @@ void Recorder::crash() {
       sleepFor(millisecond);
     return;
   }
+  crashing.begin();
   flushEverywhere();
   Stages::finish();
   Engine &engine = Engine::known();
@@ -565,15 +575,24 @@ void Recorder::crash() {
   crashing.isWritten = true;
 }
 
-void Recorder::mayRecover() { crashing.hasReturned = true; }
+void Recorder::mayRecover() {
+  if (crashing.isOfThisThread())
+    crashing.hasReturned = true;
+}
 
-void Recorder::recover() {
+void Recorder::withdrawCrash() {
   crashing.hasReturned = false;
   if (!crashing.isWritten.exchange(false))
     return;
   if (isOn())
     writeEnd("{\"ended\":\"recovered\"}"); // of several ends the last counts
   crashing.isBegun = false;
+}
+
+void Recorder::recover() {
+  // Another thread may have crashed since this one did.
+  if (crashing.isOfThisThread())
+    withdrawCrash();
 }
 
 // The tool's handlers of termination signals.

@@ -371,6 +371,8 @@ private:
   static void writeExit(int status);
   static void writeExitStatus(int status);
   static void writeEnd(const char *text);
+  /// Takes the end of a crash back.
+  static void withdrawCrash();
   static void handleEndSignals();
   static void raiseEndSignal();
   static void onEnd(int number, siginfo_t *info, void *context);

@@ -41,6 +41,56 @@ print(failed.outcome, failed.reasons)
     ]
 
 
+def test_a_handler_is_called_once_at_the_end_of_a_worker(python: RunPython) -> None:
+    done = python("""
+import multiprocessing.util
+import actiondbg
+for _ in range(3):
+    with actiondbg.attach(record="run.adbrec"):
+        pass
+registered = multiprocessing.util._finalizer_registry.values()
+print([each._callback.__module__ for each in registered].count("actiondbg.attachment.attachment"))
+""")
+    assert done.stdout == "1\n"
+
+
+def test_a_thread_that_has_recovered_takes_no_crash_of_another_back(
+    python: RunPython, tmp_path: Path
+) -> None:
+    done = python("""
+import ctypes, signal, threading, time
+from mlir.ir import Context, Module
+from mlir.passmanager import PassManager
+import actiondbg
+
+def compile():
+    with Context():
+        PassManager.parse("builtin.module(cse)").run(Module.parse("module {}").operation)
+
+libc = ctypes.CDLL(None)
+libc.signal.restype = ctypes.c_void_p
+slow = ctypes.CFUNCTYPE(None, ctypes.c_int)(lambda number: time.sleep(2))
+libc.signal(signal.SIGFPE, ctypes.cast(libc.abs, ctypes.c_void_p))
+libc.signal(signal.SIGABRT, ctypes.cast(slow, ctypes.c_void_p))
+actiondbg.attach(record="run.adbrec")
+recovered = threading.Event()
+
+def recover():
+    compile()
+    getattr(libc, "raise")(signal.SIGFPE)
+    recovered.set()
+    time.sleep(1)
+    compile()
+
+threading.Thread(target=recover).start()
+recovered.wait()
+libc.abort()
+""")
+    assert done.returncode == -signal.SIGABRT
+    end = open_recording(tmp_path / "run.adbrec").ending
+    assert (end.ended, end.signal) == ("crash", signal.SIGABRT)
+
+
 def test_the_actions_so_far_are_known_within_the_block(python: RunPython) -> None:
     shown = _output(
         python,

@@ -16,7 +16,7 @@ import pytest
 
 import actiondbg
 from actiondbg.errors import NotRecorded, UsageError
-from actiondbg.lineage.lineage import Lineage, Tracking
+from actiondbg.lineage.lineage import Lineage
 from actiondbg.lineage.opened_lineage import ChainLineage, open_lineage
 from actiondbg.lineage.recorded.recorded_lineage import RecordedLineage
 from actiondbg.lineage.session_lineage import SessionLineage
@@ -27,6 +27,7 @@ from actiondbg.recording.session import open_session
 from tests.elements import some
 from tests.fakes import command_line
 from tests.fakes import stock_tool as stock
+from tests.tool.lineage.tracking import from_line, lineage_of, ways
 
 CONSTANTS = """\
 func.func @fold(%x: i32) -> i32 {
@@ -159,29 +160,6 @@ def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def lineage_of(tool: str, source: str, *args: str, **how: Any) -> RecordedLineage:
-    Path("in.mlir").write_text(source)
-    done = record([tool, "in.mlir", *args, "-o", "out.mlir"], "run.adbrec", lineage=True, **how)
-    assert done.status == 0 and done.path is not None
-    return RecordedLineage(open_recording(done.path))
-
-
-def ways(tracking: Tracking) -> list[tuple[str, list[str]]]:
-    """Return the name of each operation that was reached, and the evidence on the way."""
-    return [
-        (trace.operation.name, [str(step.evidence) for step in trace.steps])
-        for trace in tracking.traces
-    ]
-
-
-def from_line(lineage: RecordedLineage, line: int, **how: bool) -> Tracking:
-    """Track the operations of a line of the input."""
-    first = lineage.stages[0]
-    operations = [one for one in first if one.location.text.startswith(f'"in.mlir":{line}:')]
-    assert operations
-    return lineage.track(operations, lineage.stages[-1], **how)
-
-
 def test_the_output_is_that_of_the_tool(mlir_opt: str) -> None:
     lineage = lineage_of(mlir_opt, FUSED, "--linalg-fuse-elementwise-ops", "--canonicalize")
     whole = ["in.mlir", "--linalg-fuse-elementwise-ops", "--canonicalize"]
@@ -231,78 +209,6 @@ def test_an_equal_operation_is_merged(mlir_opt: str) -> None:
     lineage = lineage_of(mlir_opt, CONSTANTS, "--cse")
     assert ways(from_line(lineage, 7)) == [("arith.muli", ["merged"])]
     assert ways(from_line(lineage, 6)) == [("arith.muli", [])]
-
-
-@pytest.mark.parametrize("option", ["--cse", "--transform-interpreter"])
-def test_equal_operations_without_uses_are_dead_and_not_merged(mlir_opt: str, option: str) -> None:
-    source = """func.func @f(%x: i32) -> (i32, i32, i32) {
-      %dead = arith.addi %x, %x : i32
-      %a = arith.addi %x, %x : i32
-      %b = arith.addi %x, %x : i32
-      %last = arith.addi %x, %x : i32
-      %zero = arith.constant 0 : i32
-      %c = arith.constant 0 : i32
-      return %a, %b, %c : i32, i32, i32
-    }
-    module attributes {transform.with_named_sequence} {
-      transform.named_sequence @__transform_main(%m: !transform.any_op) {
-        %f = transform.structured.match ops{["func.func"]} in %m
-          : (!transform.any_op) -> !transform.any_op
-        transform.apply_cse to %f : !transform.any_op
-        transform.yield
-      }
-    }
-"""
-    lineage = lineage_of(mlir_opt, source, option)
-    found = {line: from_line(lineage, line) for line in range(2, 8)}
-    assert [line for line, answer in found.items() if answer.losses] == [2, 5, 6]
-    assert {loss.why for answer in found.values() for loss in answer.losses} == {"dead"}
-    assert ways(found[3]) == [("arith.addi", [])]
-    assert ways(found[4]) == [("arith.addi", ["merged"])]
-    assert found[4].traces[0].operation == found[3].traces[0].operation
-
-
-def test_an_operation_is_merged_into_one_that_it_can_see(mlir_opt: str) -> None:
-    """Equal operations after it, or in another branch, have uses, too."""
-    source = """func.func @f(%m: memref<i32>, %v: i32) -> (i32, i32, i32) {
-      %first = memref.load %m[] : memref<i32>
-      %again = memref.load %m[] : memref<i32>
-      memref.store %v, %m[] : memref<i32>
-      %later = memref.load %m[] : memref<i32>
-      return %first, %again, %later : i32, i32, i32
-    }
-    func.func @regions(%c: i1, %x: i32) {
-      scf.if %c {
-        %b1 = arith.addi %x, %x : i32
-        %b2 = arith.addi %x, %x : i32
-        "test.use"(%b1, %b2) : (i32, i32) -> ()
-      } else {
-        %e1 = arith.addi %x, %x : i32
-        %e2 = arith.addi %x, %x : i32
-        "test.use"(%e1, %e2) : (i32, i32) -> ()
-      }
-      return
-    }
-    func.func @blocks(%c: i1, %x: i32) -> (i32, i32) {
-      cf.cond_br %c, ^a, ^b
-    ^a:
-      %b1 = arith.addi %x, %x : i32
-      %b2 = arith.addi %x, %x : i32
-      return %b1, %b2 : i32, i32
-    ^b:
-      %e1 = arith.addi %x, %x : i32
-      cf.br ^end
-    ^end:
-      %e2 = arith.addi %x, %x : i32
-      return %e1, %e2 : i32, i32
-    }
-"""
-    lineage = lineage_of(mlir_opt, source, "--allow-unregistered-dialect", "--cse")
-    for line, merged in ((2, 3), (10, 11), (14, 15), (23, 24), (27, 30)):
-        [into] = from_line(lineage, line).traces
-        [trace] = from_line(lineage, merged).traces
-        assert ways(from_line(lineage, merged))[0][1] == ["merged"], merged
-        assert trace.operation == into.operation
 
 
 def test_an_operation_without_heirs_names_the_action_that_erased_it(mlir_opt: str) -> None:

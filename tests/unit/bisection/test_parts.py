@@ -375,6 +375,17 @@ def test_a_folder_that_stays_empty_is_removed() -> None:
     assert not folder.exists()
 
 
+def test_an_empty_folder_of_the_user_stays(tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    with opened_folder(own, "t", False) as folder:
+        VerdictStore(folder / FolderFile.STATE, {})
+        remove_state(folder)
+    with pytest.raises(UsageError), opened_folder(own, "t", True):
+        raise UsageError("There is nothing to resume.")
+    assert own.is_dir()
+
+
 # --- the result -----------------------------------------------------------------------------
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
+from typing import Any
 
 from actiondbg.support.interrupts import delay_signal, undisturbed
 
@@ -15,10 +17,13 @@ def _make() -> bool:
 
 
 def _execute_child() -> bool:
-    """As the method of subprocess.Popen."""
+    """Not the method of subprocess.Popen."""
     return delay_signal(_NONE, sys._getframe())
 
 
 def test_signals_wait_until_somebody_has_what_is_made() -> None:
-    assert _make() and _execute_child()
+    start: dict[str, Any] = {"delay": lambda: delay_signal(_NONE, sys._getframe())}
+    exec(compile("def _execute_child(): return delay()", subprocess.__file__, "exec"), start)
+    assert _make() and start["_execute_child"]()
+    assert not _execute_child()
     assert not delay_signal(_NONE, sys._getframe())

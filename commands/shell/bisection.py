@@ -137,7 +137,11 @@ def bisect(console: Console, options: BisectOptions) -> Bisected:
 
 def interruption_message(folder: Path, option: str) -> str:
     """Return the message after Ctrl-C; ``option`` is the one that takes the folder."""
-    if not folder.exists():
+    from actiondbg.bisection.folder import FolderFile
+    from actiondbg.bisection.verdict_store import has_verdicts
+
+    state = folder / FolderFile.STATE
+    if not (state.is_file() and has_verdicts(state)):
         return "Interrupted before the first verdict."
     quoted = shlex.quote(os.fspath(folder))
     return (

@@ -130,6 +130,7 @@ class PatternBegan(_Event, tag="pattern"):
 
 class PatternEnded(_Event, tag="pattern-end"):
     result: TryResult
+    unheard: bool = False
 
 
 class ReasonGiven(_Event, tag="reason"):

@@ -203,12 +203,16 @@ class Printed(Message):
 
 
 class Outcome(Message):
-    """The outcome of an action: ``how`` for folds and conversions, and the ``values`` of a fold."""
+    """The outcome of an action: ``how`` for folds and conversions, and the ``values`` of a fold.
+
+    ``unheard`` is whether the agent cannot hear the reason of a pattern that fails.
+    """
 
     result: Result
     reasons: list[str] = []
     how: str | None = None
     values: list[str] = []
+    unheard: bool = False
 
 
 class ValueRef(Message):

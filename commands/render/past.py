@@ -126,6 +126,8 @@ def _group_lines(groups: Iterable[Group]) -> list[str]:
 def _group_words(group: Group) -> str:
     result = "succeeded, but changed nothing" if group.result == "unchanged" else group.result
     if group.result == "failed" and not group.reason:
+        if group.first.outcome.unheard:
+            return "failed; the agent cannot hear why"
         return "failed, and the pattern gave no reason"
     return f'{result}: "{group.reason}"' if group.reason else result
 

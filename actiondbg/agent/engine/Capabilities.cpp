@@ -5,6 +5,7 @@
 #include "support/Connection.h"
 #include "support/Symbols.h"
 #include "support/Without.h"
+#include <bitset>
 
 namespace adbg {
 
@@ -234,13 +235,16 @@ void addLostCapabilities(Object &stop) {
   static unsigned told = 0;
   if (std::exchange(told, Instances::current()) != told)
     return addCapabilities(stop);
-  static ADBG_OF_INSTANCE bool isTold = false;
-  if (!Layout::isDecided() || std::exchange(isTold, true))
+  if (!Layout::isDecided())
     return;
+  // Whether the rewriters' layout is known shows at the first pattern only.
+  static ADBG_OF_INSTANCE std::bitset<std::size(names)> isTold;
   Object lost;
-  for (const char *name : names)
-    if (!whyNotRead(name).empty())
-      lost[name] = missing(name);
+  for (size_t i = 0; i < std::size(names); ++i)
+    if (!isTold[i] && !whyNotRead(names[i]).empty()) {
+      isTold[i] = true;
+      lost[names[i]] = missing(names[i]);
+    }
   if (!lost.empty())
     stop["missing"] = std::move(lost);
 }

@@ -221,7 +221,8 @@ Json describeOutcome(const Frame &frame) {
   return Object{{"result", textOf(frame.result())},
                 {"reasons", frame.rare().reasons},
                 {"how", howOf(frame)},
-                {"values", frame.rare().values}};
+                {"values", frame.rare().values},
+                {"unheard", frame.isUnheard}};
 }
 
 static Json describeChange(const Change &change) {

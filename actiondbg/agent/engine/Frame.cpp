@@ -20,12 +20,13 @@ static Kind kindOf(const tracing::Action &action) {
 }
 
 Frame::Frame(const tracing::Action &action)
-    : action(&action), units(action.getContextIRUnits()), kind(kindOf(action)) {
-}
+    : action(&action), units(action.getContextIRUnits()), kind(kindOf(action)),
+      isUnheard(kind == Kind::Pattern && !hearsReasons) {}
 
 // Never destroyed: the tool may dispatch in static destructors.
 const Rare &Frame::none = *new Rare;
 ADBG_OF_INSTANCE bool Frame::seesChanges = true;
+thread_local bool Frame::hearsReasons = false;
 
 StringRef Frame::tag() const {
   if (kind == Kind::None)

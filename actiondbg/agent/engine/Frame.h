@@ -235,6 +235,8 @@ struct Frame {
   /// The results after which the resumption's `until` matches this action; it
   /// waits for the end.
   Results untilResults = noResult;
+  /// For a pattern: whether nobody hears the reason if it does not match.
+  bool isUnheard = false;
   /// Whether to collect reasons, because a stop may follow.
   bool wantsReasons = false;
   /// Whether to search for modifications without a notification.
@@ -331,6 +333,8 @@ struct Frame {
   /// Whether the functions of MLIR that change IR are followed. Without them
   /// only digests show whether an action changed something.
   static bool seesChanges;
+  /// Whether a listener tells why the patterns fail that this thread applies.
+  static thread_local bool hearsReasons;
   /// Whether it made changes other than through nested actions.
   bool changedItself() const;
 

@@ -220,11 +220,13 @@ struct CopiedTable {
   const void *table() const { return words + before; }
 };
 
-/// The first members of a rewriter, from its virtual table to its listener.
+/// The first members of a rewriter, from its virtual table to the block in
+/// which it inserts.
 struct RewriterLayout {
   const void *table;
   const void *context;
   struct Listener *listener;
+  const void *block;
 };
 enum class ListenerKind : int { OfBuilder = 0, OfRewriter = 1 };
 struct Listener {
@@ -236,14 +238,16 @@ struct Listener {
 static ADBG_OF_INSTANCE std::atomic<bool> isUnknown{false};
 
 /// Whether a table has a function of the tool's class in another place than
-/// expected. One that a listener overrides is in none.
+/// expected. One that a listener overrides is in none; one in several places is
+/// several empty functions, of which a linker has made one.
 static bool isElsewhere(const CopiedTable &copy, void (*function)(void *),
                         unsigned place) {
-  auto *begin = copy.words + before;
-  auto *found = std::find(begin, begin + matchFailure + 10,
-                          reinterpret_cast<const void *>(function));
-  return function && found != begin + matchFailure + 10 &&
-         found != begin + place;
+  const void *const *begin = copy.words + before;
+  // The table ends before the offset of the next one, which mostly is zero.
+  auto *end = std::find(begin, begin + matchFailure + 10, nullptr);
+  auto *wanted = reinterpret_cast<const void *>(function);
+  return function && begin[place] != wanted &&
+         std::count(begin, end, wanted) == 1;
 }
 
 bool ReasonListener::isKnown() { return !isUnknown; }
@@ -339,6 +343,12 @@ template <unsigned place> static void hear(CopiedTable &copy) {
   word = reinterpret_cast<const void *>(&notifyOperation<place>);
 }
 
+/// Whether a listener has fewer functions, as before LLVM 19; in other builds
+/// the function may be there and not exported.
+static bool isOld() {
+  return tool::matchAndRewriteTo19 && !tool::notifyPatternBegin;
+}
+
 /// Reads the table as far as there is memory: its size is unknown.
 static CopiedTable *copied(const void *table) {
   auto *copy = new CopiedTable();
@@ -351,10 +361,7 @@ static CopiedTable *copied(const void *table) {
     // The call may be forbidden in a container; what is needed is there.
     memcpy(static_cast<void *>(copy->words), from, least);
   }
-  // Before LLVM 19 they were fewer; in other builds the function may be there
-  // and not exported.
-  bool isOld = tool::matchAndRewriteTo19 && !tool::notifyPatternBegin;
-  if (isOld || isElsewhere(*copy, &tool::notifyPatternBegin, patternBegin) ||
+  if (isOld() || isElsewhere(*copy, &tool::notifyPatternBegin, patternBegin) ||
       isElsewhere(*copy, &tool::notifyMatchFailure, matchFailure))
     isUnknown = true;
   copy->original = reinterpret_cast<Notify *>(
@@ -386,7 +393,43 @@ static const CopiedTable *copyFor(const void *table) {
   return copy;
 }
 
-ReasonListener::ReasonListener(PatternRewriter &rewriter) {
+/// The words of `own` below: functions of listeners return nothing, or failure.
+static uintptr_t ignore() { return 0; }
+
+static uintptr_t notifyOwn(void *, Location location,
+                           function_ref<void(Diagnostic &)> reasonOf) {
+  if (LLVM_LIKELY(isLocation(location)))
+    noteReason(location, reasonOf);
+  else
+    isUnknown = true;
+  return 0;
+}
+
+/// The listener of rewriters that have none, as those of walks: without one,
+/// nobody is told why a pattern fails.
+static Listener *own() {
+  static Listener *listener = [] {
+    auto *table = new CopiedTable();
+    std::fill(std::begin(table->words), std::end(table->words),
+              reinterpret_cast<const void *>(&ignore));
+    table->words[before + matchFailure] =
+        reinterpret_cast<const void *>(&notifyOwn);
+    return new Listener{table->table(), ListenerKind::OfRewriter};
+  }();
+  return listener;
+}
+
+/// Whether a listener already tells reasons: a conversion applies patterns
+/// inside of patterns with one listener.
+static bool isHeard(const Listener &one) {
+  auto *told = static_cast<const void *const *>(one.table)[matchFailure];
+  return told == reinterpret_cast<const void *>(&notify) ||
+         told == reinterpret_cast<const void *>(&notifyOwn);
+}
+
+ReasonListener::ReasonListener(PatternRewriter &rewriter, Operation *op)
+    : wasHearing(PatternChecks::isHearing), wereHeard(Frame::hearsReasons) {
+  Frame::hearsReasons = false;
   auto &layout = reinterpret_cast<RewriterLayout &>(rewriter);
   static const bool isWanted = !isSwitchedOff("reasons");
   if (LLVM_UNLIKELY(!isWanted))
@@ -396,26 +439,41 @@ ReasonListener::ReasonListener(PatternRewriter &rewriter) {
     return;
   }
   Listener *one = layout.listener;
-  if (!one || one->kind != ListenerKind::OfRewriter)
+  if (!one) {
+    // A first rewriter inserts nowhere yet, or at the operation: this proves
+    // that the block is where it is expected, behind the listener.
+    static ADBG_OF_INSTANCE bool isProved = false;
+    isProved |= !layout.block || layout.block == op->getBlock();
+    if (!isProved || isOld())
+      return;
+    PatternChecks::isHearing = false;
+    Frame::hearsReasons = true;
+    lacking = reinterpret_cast<void **>(&layout.listener);
+    *lacking = own();
     return;
-  auto *first = static_cast<const void *const *>(one->table);
-  // A conversion applies patterns inside of patterns with one listener.
-  if (first[matchFailure] == reinterpret_cast<const void *>(&notify))
+  }
+  if (one->kind != ListenerKind::OfRewriter)
     return;
+  if (isHeard(*one)) {
+    Frame::hearsReasons = true;
+    return;
+  }
   const CopiedTable *copy = copyFor(one->table);
   if (LLVM_UNLIKELY(isUnknown))
     return;
   listener = one;
   table = one->table;
   one->table = copy->table();
-  PatternChecks::isHearing = true;
+  PatternChecks::isHearing = Frame::hearsReasons = true;
 }
 
 ReasonListener::~ReasonListener() {
-  if (!listener)
-    return;
-  static_cast<Listener *>(listener)->table = table;
-  PatternChecks::isHearing = false;
+  if (lacking && *lacking == own())
+    *lacking = nullptr;
+  if (listener)
+    static_cast<Listener *>(listener)->table = table;
+  PatternChecks::isHearing = wasHearing;
+  Frame::hearsReasons = wereHeard;
 }
 
 } // namespace adbg

@@ -74,10 +74,12 @@ bool arePatternsKnown(const RewritePatternSet &patterns);
 /// Notes the reasons that a rewriter's listener is told while this exists. A
 /// listener of our own would need every virtual function of the tool's class.
 /// Instead the listener that is there gets a copy of its virtual table with
-/// another notifyMatchFailure.
+/// another notifyMatchFailure. A rewriter without a listener gets one that
+/// ignores all else.
 class ReasonListener {
 public:
-  explicit ReasonListener(PatternRewriter &rewriter);
+  /// `op`: to which patterns are applied.
+  ReasonListener(PatternRewriter &rewriter, Operation *op);
   ~ReasonListener();
   ReasonListener(const ReasonListener &) = delete;
 
@@ -89,6 +91,10 @@ private:
   /// The tool's listener; null if it is left alone.
   void *listener = nullptr;
   const void *table = nullptr;
+  /// Where a rewriter without a listener has its pointer to one.
+  void **lacking = nullptr;
+  /// What held before, for patterns that are applied inside of patterns.
+  bool wasHearing, wereHeard;
 };
 
 } // namespace adbg

@@ -133,7 +133,7 @@ ADBG_INTERPOSE(LogicalResult, matchAndRewrite, ADBG_MATCH_AND_REWRITE,
     return failure();
   if (LLVM_UNLIKELY(engine.alternative != nullptr))
     orderAnew(*self, engine);
-  ReasonListener reasons(rewriter);
+  ReasonListener reasons(rewriter, op);
   auto succeed = [&](const Pattern &pattern) -> LogicalResult {
     return noteSuccess(pattern, onSuccess);
   };

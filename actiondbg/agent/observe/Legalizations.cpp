@@ -464,8 +464,9 @@ void Legalizations::endPattern(StringRef result) {
   if (conversion.open.empty() ||
       !std::exchange(conversion.open.back().isTrying, false))
     return;
-  add([result] {
-    return Object{{"event", "pattern-end"}, {"result", result}};
+  add([result, isUnheard = !Frame::hearsReasons] {
+    return Object{
+        {"event", "pattern-end"}, {"result", result}, {"unheard", isUnheard}};
   });
 }
 

@@ -175,7 +175,7 @@ public:
     uint64_t row = frame.ordinal - 1 - firstRow;
     bool changed = frame.changed();
     auto outcome = static_cast<uint8_t>(1 + int(frame.result(changed)));
-    uint8_t flags = changed;
+    uint8_t flags = changed | frame.isUnheard << 3;
     if (LLVM_UNLIKELY(frame.returned >= Returned::Success))
       flags |= (frame.returned == Returned::RolledBack) << 1 | int(frame.found)
                                                                    << 4;

@@ -264,13 +264,11 @@ def _unmatched(here: Legalization, tried: TriedPattern) -> tuple[CauseKind, str]
         return "reason", f"pattern {name} did not match: {'; '.join(reasons)}"
     if tried.result == "refused":
         return "recursion", f"pattern {name} {_lack(tried)}"
+    unheard = "; the agent cannot hear why" if any(one.unheard for one in failed) else None
     if len(own) > 1:
-        return (
-            "no reason",
-            f"none of {counted(len(failed), 'pattern')} for {here.op} matched, and none gave a "
-            "reason",
-        )
-    return "no reason", f"pattern {name} did not match, and gave no reason"
+        none = f"none of {counted(len(failed), 'pattern')} for {here.op} matched"
+        return "no reason", none + (unheard or ", and none gave a reason")
+    return "no reason", f"pattern {name} did not match{unheard or ', and gave no reason'}"
 
 
 def _reasons(tried: TriedPattern) -> list[str]:
@@ -294,7 +292,9 @@ def _why(tried: list[TriedPattern]) -> str:
     if len(said) > _MOST_REASONS:
         words.append(f"{len(said) - _MOST_REASONS} more gave other reasons")
     if len(said) < len(tried):
-        words.append(f"{len(tried) - len(said)} gave no reason")
+        is_unheard = any(one.unheard for one in tried if not _lack(one))
+        rest = "failed for reasons that cannot be heard" if is_unheard else "gave no reason"
+        words.append(f"{len(tried) - len(said)} {rest}")
     return "; ".join(words)
 
 

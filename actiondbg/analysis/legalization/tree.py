@@ -46,8 +46,9 @@ class TriedPattern(msgspec.Struct, kw_only=True):
     # legalized; "refused" if it was being applied already; "succeeded"; or None if the tool stopped
     # while it was being applied.
     result: TryResult | None = None
-    # Why it did not match, in its own words.
+    # Why it did not match, in its own words; whether the agent could not hear them.
     reasons: list[str] = msgspec.field(default_factory=list[str])
+    unheard: bool = False
     # The types that its type converter does not convert, in the order in which it met them: the
     # innermost first.
     types: list[TypeFailed] = msgspec.field(default_factory=list[TypeFailed])
@@ -249,7 +250,8 @@ class _Tree:
                 self._open[-1].tried.append(made)
                 self._is_trying[-1] = True
             case PatternEnded():
-                self._open[-1].tried[-1].result = event.result
+                tried = self._open[-1].tried[-1]
+                tried.result, tried.unheard = event.result, event.unheard
                 self._is_trying[-1] = False
             case ReasonGiven():
                 if self._trying:
@@ -333,6 +335,7 @@ def legalizations_of(attempts: Iterable[NestedAttempt]) -> list[Legalization]:
             ordinal=attempt.ordinal,
             result=_result(attempt) if ended else None,
             reasons=list(attempt.outcome.reasons) if ended else [],
+            unheard=attempt.outcome.unheard,
         )
         one.tried.append(tried)
         one.legalized = one.legalized or (tried.result == "succeeded" if ended else None)

@@ -34,6 +34,6 @@ OUTCOMES = ("unfinished", *RESULTS)
 UNFINISHED = 0
 FOLDS = ("in-place", "constants", "values", "constants and values")
 CHANGE_KINDS = ("inserted", "erased", "replaced", "modified", "moved")
-CHANGED, ROLLED_BACK, UNKNOWN_CHANGE = 1, 2, 4  # flags of an action
+CHANGED, ROLLED_BACK, UNKNOWN_CHANGE, UNHEARD = 1, 2, 4, 8  # flags of an action
 FOLD_SHIFT, FOLD_MASK = 4, 7
 CHANGE_KIND_MASK, BLOCK, GUESS = 7, 8, 16  # in the code of a change

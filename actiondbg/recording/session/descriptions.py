@@ -258,7 +258,10 @@ class ActionDescriptions:
         if self.actions.words("tag").of(place) == CONVERSION_TAG:
             how = self._conversion(place)
         return protocol.Outcome(
-            result=cast("protocol.Result", result), reasons=self.reasons(place), how=how
+            result=cast("protocol.Result", result),
+            reasons=self.reasons(place),
+            how=how,
+            unheard=bool(self.actions.numbers("unheard")[place]),
         )
 
     def reasons(self, place: int) -> list[str]:

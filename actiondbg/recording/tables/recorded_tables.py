@@ -35,6 +35,7 @@ from actiondbg.recording.format.layout import (
     LINK_KINDS,
     OUTCOMES,
     ROLLED_BACK,
+    UNHEARD,
     UNKNOWN_CHANGE,
 )
 from actiondbg.recording.format.structs import SectionKind, Space
@@ -90,6 +91,7 @@ class ActionTable:
                 ("rolled_back", pa.bool_(), lambda: bool_array(self._flags & ROLLED_BACK > 0)),
                 ("fold", WORD, self._fold),
                 ("reason", WORD, self._reasons.first),
+                ("unheard", pa.bool_(), lambda: bool_array(self._flags & UNHEARD > 0)),
                 *((kind, INT32, partial(self._count, kind)) for kind in CHANGE_KINDS),
                 ("start_ns", INT64, self._start),
                 ("duration_ns", INT64, lambda: self._time(rows.duration_ticks)),

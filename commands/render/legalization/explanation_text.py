@@ -457,6 +457,7 @@ def _neighbour(op: Neighbour, is_told: bool) -> str:
     return f"{operation(op.id, op.name)}{place}{converted}"
 
 
+_NO_REASON = ", and gave no reason"
 _RESULTS = {
     None: "was being applied when the tool stopped",
     "rolled back": "matched, and was rolled back",
@@ -466,8 +467,10 @@ _RESULTS = {
 
 
 def result_words(tried: TriedPattern) -> str:
+    if tried.result == "failed" and is_silent(tried):
+        return f"did not match{'; the agent cannot hear why' if tried.unheard else _NO_REASON}"
     if tried.result == "failed":
-        return "did not match, and gave no reason" if is_silent(tried) else "did not match"
+        return "did not match"
     return _RESULTS[tried.result]
 
 

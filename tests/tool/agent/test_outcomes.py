@@ -382,7 +382,13 @@ def test_outcome_in_json(launch: Launch) -> None:
     session = launch()
     session.breakpoints.add("pattern:AddIAddConstant", outcome="changed")
     stop = session.run().as_json()
-    assert stop["outcome"] == {"result": "succeeded", "reasons": [], "how": None, "values": []}
+    assert stop["outcome"] == {
+        "result": "succeeded",
+        "reasons": [],
+        "how": None,
+        "values": [],
+        "unheard": False,
+    }
     keys = {"kind", "op", "id", "by", "what", "ordinal", "guess", "location"}
     assert all(set(change) == keys for change in stop["changes"])
     assert [change["kind"] for change in stop["changes"]].count("replaced") == 1

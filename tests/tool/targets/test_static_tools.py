@@ -57,7 +57,7 @@ def mlir_opt_19() -> str:
 
 @pytest.fixture(scope="session")
 def foo(shared_directory: Path) -> Path:
-    """The build tree of foo, whose tools are bin/foo-opt and bin/foo-opt-small."""
+    """The build tree of foo, whose tools are in bin: foo-opt, foo-opt-small, foo-opt-folded."""
     if not MLIR.is_dir() or not (MLIR.parent.parent / "libMLIRIR.a").exists():
         pytest.skip("Debian's MLIR is not installed (scripts/install-debian-mlir)")
     if shutil.which("cmake") is None:
@@ -137,6 +137,15 @@ def test_functions_that_the_linker_left_out(foo: Path) -> None:
         stop = session.run()
         assert (stop.when, stop.op) == ("after", "arith.muli")
         assert "arith.addi" in session.ir.print("function").text
+
+
+def test_identical_functions_that_the_linker_folded_change_nothing(foo: Path) -> None:
+    if not (folded := foo / "bin/foo-opt-folded").exists():
+        pytest.skip("there is no ld.gold (apt-get install binutils-gold)")
+    words = [str(FOO / "in.mlir"), "--foo-strength", "--canonicalize", "--cse"]
+    assert scripted(FOO_SESSION, [str(folded), *words]) == scripted(
+        FOO_SESSION, [str(foo / "bin/foo-opt"), *words]
+    )
 
 
 def test_a_stripped_foo_opt_is_refused(foo: Path, tmp_path: Path) -> None:

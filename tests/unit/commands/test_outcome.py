@@ -211,7 +211,13 @@ def test_json_of_a_stop_has_outcome_and_changes() -> None:
     culprit = Culprit(ordinal=1, tag="fold", name="x", guess=False)
     after(driver, changes=[change("replaced", 7, 12)], message="m", culprit=culprit)
     result = driver.results("step")[0]["result"]
-    assert result["outcome"] == {"result": "succeeded", "reasons": [], "how": None, "values": []}
+    assert result["outcome"] == {
+        "result": "succeeded",
+        "reasons": [],
+        "how": None,
+        "values": [],
+        "unheard": False,
+    }
     assert result["changes"] == [
         {
             "kind": "replaced",

@@ -25,7 +25,13 @@ def test_stop_after_an_action_has_outcome_and_changes(fake: Launch) -> None:
     ]
     assert stop.change_count == 3
     told = stop.as_json()
-    assert told["outcome"] == {"result": "succeeded", "reasons": [], "how": None, "values": []}
+    assert told["outcome"] == {
+        "result": "succeeded",
+        "reasons": [],
+        "how": None,
+        "values": [],
+        "unheard": False,
+    }
     assert told["changes"][1] == {
         "kind": "replaced",
         "what": "operation",

@@ -377,6 +377,29 @@ struct Rules : PassWrapper<Rules, OperationPass<>> {
 };
 } // namespace
 
+// A pass after which some functions are invalid, and the others are valid.
+namespace {
+struct Invalidates : PassWrapper<Invalidates, OperationPass<>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(Invalidates)
+  Invalidates() = default;
+  Invalidates(const Invalidates &other) : PassWrapper(other) {}
+  StringRef getArgument() const override { return "invalidates"; }
+  void runOnOperation() override {
+    SmallVector<StringRef> chosen;
+    StringRef(names).split(chosen, ',');
+    for (Operation &function : getOperation()->getRegion(0).front()) {
+      auto name = function.getAttrOfType<StringAttr>("sym_name");
+      Block &body = function.getRegion(0).front();
+      bool isChosen = name && llvm::is_contained(chosen, name.getValue());
+      for (Operation &op : llvm::make_early_inc_range(body))
+        if (op.hasAttr("rule")) // the first cast, which others use
+          op.moveBefore(isChosen ? body.getTerminator() : &body.front());
+    }
+  }
+  Option<std::string> names{*this, "functions", llvm::cl::init("")};
+};
+} // namespace
+
 #if LLVM_VERSION_MAJOR >= 22 // before, only types are converted
 // A conversion that fails without a reason; of i32 its converter asks for the
 // values, whose types it converts by what is around them.
@@ -466,6 +489,7 @@ extern "C" PassPluginLibraryInfo mlirGetPassPluginInfo() {
             PassRegistration<Touch>();
             PassRegistration<Guards>();
             PassRegistration<Rules>();
+            PassRegistration<Invalidates>();
             PassRegistration<Exits>();
             PassRegistration<Recovers>();
             PassRegistration<ForksOnce>();

@@ -288,19 +288,60 @@ std::string ActionVerifier::check(const Frame &frame) {
   std::string why = whyInvalid(op);
   if (why.empty()) {
     // A valid module has valid functions.
-    std::erase_if(broken, [&](const OperationHandle &one) {
-      Operation *scope = one.get();
+    std::erase_if(broken, [&](const Broken &one) {
+      Operation *scope = one.scope.get();
       return !scope || op->isAncestor(scope);
     });
     return "";
   }
-  Operation *scope = scopeOf(invalid() ? invalid() : op);
-  bool wasBroken = std::ranges::any_of(
-      broken, [&](const OperationHandle &one) { return one.get() == scope; });
-  if (wasBroken)
-    return "";
-  broken.push_back(OperationHandle(scope));
-  return why;
+  Operation *first = scopeOf(invalid() ? invalid() : op);
+  // The verifier stops at the first invalid function: others become invalid, or
+  // valid again, behind it.
+  std::vector<Operation *> parts = invalidIn(op);
+  bool isFirstAlone = first == op || llvm::is_contained(parts, first);
+  bool isNews = becomesInvalid(first, isFirstAlone);
+  for (Operation *part : parts)
+    if (becomesInvalid(part, /*isAlone=*/true) && !isNews) {
+      why = whyInvalid(part);
+      isNews = true;
+    }
+  return isNews ? why : "";
+}
+
+bool ActionVerifier::becomesInvalid(Operation *scope, bool isAlone) {
+  for (Broken &one : broken)
+    if (one.scope.get() == scope) {
+      one.isAlone |= isAlone;
+      return false;
+    }
+  broken.push_back({OperationHandle(scope), isAlone});
+  return true;
+}
+
+/// Whether an operation is invalid; nobody is told why.
+static bool isInvalid(Operation *op) {
+  if (nullOperandIn(op))
+    return true;
+  ScopedDiagnosticHandler silent(op->getContext(),
+                                 [](Diagnostic &) { return success(); });
+  return failed(verify(op));
+}
+
+std::vector<Operation *> ActionVerifier::invalidIn(Operation *op) {
+  std::vector<Operation *> found;
+  op->walk([&](Operation *each) { // the inner ones first
+    if (each == op || !isIsolated(each))
+      return;
+    if (!isInvalid(each))
+      std::erase_if(broken, [&](const Broken &one) {
+        return one.isAlone && one.scope.get() == each;
+      });
+    else if (std::ranges::none_of(found, [&](Operation *inner) {
+               return each->isAncestor(inner);
+             }))
+      found.push_back(each);
+  });
+  return found;
 }
 
 } // namespace adbg

@@ -47,9 +47,20 @@ public:
   std::string whyInvalid(Operation *op);
 
 private:
+  /// Notes an invalid function; returns whether it was not known to be.
+  bool becomesInvalid(Operation *scope, bool isAlone);
+  /// Returns the innermost functions in `op` that are invalid by themselves,
+  /// and forgets of the others that they were.
+  std::vector<Operation *> invalidIn(Operation *op);
+
   OperationHandle found;
-  /// The functions that are known to be invalid.
-  std::vector<OperationHandle> broken;
+  /// A function that is known to be invalid, and whether it is by itself, not
+  /// by what is around it, such as a symbol.
+  struct Broken {
+    OperationHandle scope;
+    bool isAlone;
+  };
+  std::vector<Broken> broken;
 };
 
 class Recorder;

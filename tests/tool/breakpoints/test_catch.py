@@ -317,6 +317,32 @@ def test_verify_each_action_knows_what_is_broken_of_each_function(
         assert session.continue_().when == "exit"
 
 
+@pytest.mark.parametrize(
+    ("runs", "culprits"),
+    [
+        # Of each pass, the functions that are invalid after it; the passes that are to blame.
+        (["first", "first,second", "second", ""], [1, 2]),
+        (["second", "first,second", "first", ""], [1, 2]),
+        (["first,second", "second", "first,second"], [1, 3]),
+        (["first", "second", "first", "", "first"], [1, 2, 3, 5]),
+    ],
+)
+def test_verify_each_action_knows_the_functions_behind_the_first_invalid_one(
+    mlir_opt: str, pattern_plugin: Path, tmp_path: Path, runs: list[str], culprits: list[int]
+) -> None:
+    passes = ",".join(f"invalidates{{functions={names}}}" for names in runs)
+    flags = ["--allow-unregistered-dialect", f"--load-pass-plugin={pattern_plugin}"]
+    flags += ["--verify-each=0", f"--pass-pipeline=builtin.module({passes})"]
+    (tmp_path / "in.mlir").write_text(source("first", "second"))
+    with actiondbg.launch([mlir_opt, str(tmp_path / "in.mlir"), *flags]) as session:
+        session.options.verify_each_action = True
+        stops, stop = list[int | None](), session.run()
+        while stop.reason == "verify":
+            stops.append(stop.ordinal)
+            stop = session.continue_()
+        assert stops == culprits
+
+
 @pytest.mark.parametrize("flags", [stock.PASSES, "--convert-scf-to-cf", "--convert-func-to-llvm"])
 def test_verify_each_action_accepts_good_passes(launch: Launch, flags: str) -> None:
     session = launch(flags, source=stock.write("mixed.mlir", stock.MIXED))

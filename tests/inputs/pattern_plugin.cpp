@@ -331,6 +331,19 @@ static void addRules(RewritePatternSet &patterns) {
     rewriter.modifyOpInPlace(op, [&] { mark(op); });
     return success();
   });
+  add("invalid-elsewhere", [](Cast op, PatternRewriter &rewriter) {
+    Cast other = *op->getParentOp()
+                      ->getNextNode()
+                      ->getRegion(0)
+                      .front()
+                      .getOps<Cast>()
+                      .begin();
+    rewriter.moveOpBefore(other, other->getBlock()->getTerminator());
+    rewriter.modifyOpInPlace(other, [&] {
+      other->setAttr("rule", rewriter.getStringAttr("modified"));
+    });
+    return success();
+  });
   // What is outside of the function of the operation.
   add("module-modified", [](Cast op, PatternRewriter &rewriter) {
     auto around = op->getParentOfType<ModuleOp>();

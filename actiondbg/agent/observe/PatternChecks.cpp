@@ -63,16 +63,26 @@ void PatternChecks::changed(const Frame &frame, ChangeKind kind, Operation *op,
   if (kind != ChangeKind::Inserted && kind != ChangeKind::Erased &&
       kind != ChangeKind::Moved)
     return;
+  if (kind != ChangeKind::Erased)
+    isOutside(op);
   if (isNew == isOwn)
     made.push_back(
         {kind, id, OperationHandle(op), op->getName().getStringRef()});
 }
 
+bool PatternChecks::isOutside(Operation *op) {
+  Operation *around = checked ? scope.get() : nullptr;
+  if (!around || around->isAncestor(op))
+    return false;
+  // What is there now is not the work of the next pattern in it.
+  verified.erase(ids.of(scopeOf(op)));
+  return true;
+}
+
 void PatternChecks::heard(Operation *op) {
   if (uint32_t id = checked ? ids.of(op) : 0)
     told.insert(id);
-  Operation *around = checked ? scope.get() : nullptr;
-  isElsewhere |= around && !around->isAncestor(op);
+  isElsewhere |= isOutside(op);
 }
 
 void PatternChecks::end(const Frame &frame, Recorder &recorder) {

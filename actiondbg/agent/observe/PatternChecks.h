@@ -107,6 +107,9 @@ private:
   };
   static void findUnplaced(const Running &pattern, Recorder &recorder);
   void findSilent(const Frame &frame, Recorder &recorder);
+  /// Whether a changed operation is outside of the scope of the pattern. What
+  /// is known of its own scope is forgotten then.
+  bool isOutside(Operation *op);
   /// Whether the pattern changed what is around its scope, such as a module.
   bool isChangedOutside(Operation *around) const;
   struct Invalid {
@@ -141,7 +144,8 @@ private:
   ActionVerifier verifier;
   /// What is known of a scope.
   struct Verified {
-    uint64_t in = 0; // the ordinal of the action around the last pattern
+    // The ordinal of the action around the last pattern.
+    uint64_t in = UINT64_MAX;
     uint64_t digest = 0;
     bool isInvalid = false;
   };

@@ -69,6 +69,15 @@ def test_each_pattern_breaks_its_rules_and_no_other(lint: Lint, tool: list[str])
     assert by_pattern(done.stdout) == expected
 
 
+def test_no_pattern_is_blamed_for_what_one_in_another_function_broke(
+    lint: Lint, tool: list[str], tmp_path: Path
+) -> None:
+    # In one iteration, "moved" comes first, then "invalid-elsewhere", then "modified".
+    tool[-1] = "--pass-pipeline=builtin.module(rules)"
+    (tmp_path / "rules.mlir").write_text(source("invalid-elsewhere", "moved"))
+    assert by_pattern(lint("--format", "json", "--", *tool).stdout) == {}
+
+
 def test_a_finding_names_what_changed_and_where(lint: Lint, tool: list[str]) -> None:
     done = lint("--rule", "not-notified", "--format", "json", "--", *tool)
     details = {each["subject"]: each["detail"] for each in json.loads(done.stdout)["findings"]}

@@ -18,7 +18,11 @@ _MARK = re.compile(rf"( attrs =)?  ?\{{{ROOT_MARK}\}}|{ROOT_MARK}, |, {ROOT_MARK
 # Functions that compilers replace by approximations for finite numbers.
 _APPROXIMATED = re.compile(r"math\.(r?sqrt|log2?|sin|cos|erf|exp2)\b")
 # What may return a zero of another sign than its interpretation, as the order of a sum may.
-_UNSIGNED = re.compile(r"\breduction\b|\b(arith|linalg|math)\.(max|min)")
+_UNSIGNED = re.compile(
+    r"\breduction\b|\b(arith|linalg|math)\.(max|min)|fastmath<[^>]*\b(nsz|fast)\b"
+)
+# Flags with which NaN or infinities are undefined.
+_FINITE = re.compile(r"fastmath<[^>]*\b(nnan|ninf|fast)\b")
 # What may hide an operand from an element of the result.
 _SELECTING = re.compile(r"(arith\.(max|min|cmp|select)|math\.(tanh|erf)|tensor\.extract\b)")
 
@@ -102,7 +106,7 @@ class ModelOperation(Operation):
 
     @property
     def defines_edges(self) -> bool:
-        return _APPROXIMATED.search(self.text) is None
+        return not (_APPROXIMATED.search(self.text) or _FINITE.search(self.text))
 
     def arguments(self) -> Mapping[str, Argument]:
         return {

@@ -38,7 +38,7 @@ from actiondbg.version import VERSION
 _TINY = {"f16": -24, "bf16": -126, "f32": -126, "f64": -1022}
 _EQUAL = "equal"
 _INTEGERS = ("whole range", "integers", "signs")
-_VERSION = 9
+_VERSION = 10
 _KEY = "reference.json"
 
 

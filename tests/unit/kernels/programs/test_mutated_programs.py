@@ -174,7 +174,7 @@ def test_every_wrong_program_is_found(operation: Operation) -> None:
     assert kept == []
 
 
-def test_a_negation_by_a_subtraction_from_zero_is_found() -> None:
+def _negation(flags: str = "") -> Operation:
     text = f"""
 func.func @f(%x: tensor<9x7xf32>) -> tensor<9x7xf32> {{
   %new = tensor.empty() : tensor<9x7xf32>
@@ -182,11 +182,27 @@ func.func @f(%x: tensor<9x7xf32>) -> tensor<9x7xf32> {{
       iterator_types = ["parallel", "parallel"]}}
       ins(%x : tensor<9x7xf32>) outs(%new : tensor<9x7xf32>) {{
   ^bb0(%element: f32, %old: f32):
-    %negated = arith.negf %element : f32
+    %negated = arith.negf %element {flags} : f32
     linalg.yield %negated : f32
   }} -> tensor<9x7xf32>
   return %result : tensor<9x7xf32>
 }}"""
-    expectations = expected_results(cut(parse_program(text, "The program")).operations[0])
+    return cut(parse_program(text, "The program")).operations[0]
+
+
+def test_a_negation_by_a_subtraction_from_zero_is_found() -> None:
+    expectations = expected_results(_negation())
     assert not any(compare(-each.operands[0], each).wrong.any() for each in expectations)
     assert any(compare(0 - each.operands[0], each).wrong.any() for each in expectations)
+
+
+@pytest.mark.parametrize("flag", ["nsz", "contract,nsz", "fast"])
+def test_zeros_have_any_sign_where_the_program_says_so(flag: str) -> None:
+    expectations = expected_results(_negation(f"fastmath<{flag}>"))
+    assert not any(compare(0 - each.operands[0], each).wrong.any() for each in expectations)
+
+
+@pytest.mark.parametrize("flag", ["nnan", "ninf", "fast"])
+def test_nan_and_infinities_are_left_out_where_the_program_has_none(flag: str) -> None:
+    for each in expected_results(_negation(f"fastmath<{flag}>")):
+        assert np.isfinite(each.operands[0]).all()

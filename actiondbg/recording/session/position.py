@@ -248,6 +248,8 @@ class RecordedBreakpoints:
         self._changes = changes
         self._query = query
         self._known: dict[tuple[Any, ...], Ints] = {}  # the events of hits
+        # By the id of a breakpoint, the event up to which its matches were counted.
+        self._counted: dict[int, int] = {}
 
     # --- the host of a BreakpointList ---
 
@@ -310,6 +312,7 @@ class RecordedBreakpoints:
             if one.temporary and not one.is_passed:
                 ended += [one] if np.any(self._stops(one, after)[:1] <= event) else []
             one.count(self._hits(one, after, event, one.found))
+            self._counted[one.id] = event
         return ended
 
     def remove(self, ended: Iterable[Breakpoint]) -> None:
@@ -332,7 +335,18 @@ class RecordedBreakpoints:
         matched = found.matched
         if one.kind == "breakpoint":
             matched += _count(self._begins(one.spec), after, event)
+            matched += self._running(one, after) if one.after else 0
         return protocol.Hits(id=one.id, hits=hits, matched=matched)
+
+    def _running(self, one: Breakpoint, event: int) -> int:
+        """Return how many running actions match that began before it was set or enabled."""
+        counted = self._counted.get(one.id, 0)
+        if counted >= event:
+            return 0
+        line, places = self._actions.line, self._query.places(Selection(one.spec))
+        begins = line.begins[places]
+        is_new = (begins > counted) & (begins <= event) & (line.ends[places] > event)
+        return int(np.count_nonzero(is_new))
 
     def _enabled(self) -> list[Breakpoint]:
         return [one for one in self._table.all() if one.enabled]
@@ -390,6 +404,7 @@ class RecordedBreakpoints:
         """
         for one in self._enabled():
             one.recount(self._hits(one, 0, event))
+            self._counted[one.id] = event
         return [one for one in self.hit_at(event) if not one.ignore]
 
     def hit_at(self, event: int) -> list[Breakpoint]:
@@ -406,6 +421,7 @@ class RecordedBreakpoints:
 
     def forget_hits(self) -> None:
         """Count from 0, for a new run."""
+        self._counted.clear()
         self._table.forget_hits()
 
     def arrived(self, stop: Stop) -> Stop:

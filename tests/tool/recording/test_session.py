@@ -199,6 +199,24 @@ def test_breakpoints_that_change_on_the_way_stop_at_the_same_places(
     assert stops > 5
 
 
+def test_a_breakpoint_counts_the_running_actions_at_whose_ends_it_stops(both: Start) -> None:
+    sessions = both()
+    sessions.do("breakpoints.add", "pattern:AddIAddConstant", temporary=True)
+    stop = sessions.do("run")
+    sessions.do("breakpoints.add", "pass:*", after=True)
+    sessions.do("breakpoints.add", "tag:*", outcome="changed")
+    sessions.do("breakpoints.add", "pass:*")
+    while stop.when != "exit":
+        counts = [[(one.hits, one.matched) for one in each.breakpoints.all()] for each in sessions]
+        assert counts[0] == counts[1]
+        sessions.do("breakpoints.disable", [2])
+        sessions.do("step")
+        sessions.do("breakpoints.enable", [2])
+        stop = sessions.do("continue_")
+    (passes, _, begun) = sessions.recorded.breakpoints.all()
+    assert passes.hits == passes.matched > begun.matched > 0
+
+
 def test_a_condition_on_hits_counts_each_action_once(both: Start) -> None:
     sessions = both("--canonicalize", "--cse", "--canonicalize", "--mlir-disable-threading")
     sessions.do("breakpoints.add", "pass:canonicalize", "hits == 2", after=True)

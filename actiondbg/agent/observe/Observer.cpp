@@ -350,9 +350,12 @@ public:
       return;
     }
     for (Block *block = op->getBlock(); block;) {
-      for (Operation &other : *block)
-        if (!consider(&other))
-          return;
+      if (!search(*block))
+        return;
+      if (Region *region = block->getParent())
+        for (Block &other : *region)
+          if (&other != block && !search(other))
+            return;
       Operation *parent = block->getParentOp();
       block = parent && !isIsolated(parent) ? parent->getBlock() : nullptr;
     }
@@ -361,8 +364,20 @@ public:
   Operation *found = nullptr;
 
 private:
+  /// Returns whether to go on behind a block.
+  bool search(Block &block) {
+    for (Operation &other : block)
+      if (!consider(&other))
+        return false;
+    return !found;
+  }
+
   /// Returns whether to go on.
   bool consider(Operation *other) {
+    if (!passes--)
+      return false;
+    if (other->getName() != op->getName())
+      return true;
     if (!left--)
       return false;
     auto place = places.find(other);
@@ -382,7 +397,7 @@ private:
   const Places &places;
   uint32_t last = 0, end = 0;
   // Bounded: a value with many uses would make the search quadratic.
-  unsigned left = 256;
+  unsigned passes = 4096, left = 256; // operations, and those of the same name
 };
 
 Operation *Observer::cseReplacement(Operation *op) const {

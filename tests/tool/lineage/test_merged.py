@@ -84,3 +84,35 @@ def test_an_operation_is_merged_into_one_that_it_can_see(mlir_opt: str) -> None:
         [trace] = from_line(lineage, merged).traces
         assert ways(from_line(lineage, merged))[0][1] == ["merged"], merged
         assert trace.operation == into.operation
+
+
+def test_a_constant_is_merged_into_one_of_a_block_that_dominates_its_own(mlir_opt: str) -> None:
+    source = """func.func @f(%c: i1) -> (i32, i32) {
+      %first = arith.constant 1 : i32
+      "test.use"(%first) : (i32) -> ()
+      cf.cond_br %c, ^a, ^b
+    ^a:
+      %a = arith.constant 1 : i32
+      %a2 = arith.constant 2 : i32
+      return %a, %a2 : i32, i32
+    ^b:
+      %b = scf.if %c -> i32 {
+        %inner = arith.constant 1 : i32
+        scf.yield %inner : i32
+      } else {
+        %inner = arith.constant 2 : i32
+        scf.yield %inner : i32
+      }
+      %b2 = arith.constant 2 : i32
+      return %b, %b2 : i32, i32
+    }
+"""
+    lineage = lineage_of(mlir_opt, source, "--allow-unregistered-dialect", "--cse")
+    [first] = from_line(lineage, 2).traces
+    for line in (6, 11):
+        [trace] = from_line(lineage, line).traces
+        assert ways(from_line(lineage, line)) == [("arith.constant", ["merged"])]
+        assert trace.operation == first.operation
+    # Those in other branches remain.
+    for line in (7, 14, 17):
+        assert ways(from_line(lineage, line)) == [("arith.constant", [])]

@@ -18,7 +18,7 @@ def endless_rewrites(recording: Recording, database: Any) -> str | None:
     The rows have the columns of a rule's query. Each row is an action of the round, in the
     unfinished iteration.
     """
-    if recording.ending.ended != "killed":
+    if not recording.ending.is_forced:
         return None
     cycle = repeated_actions(recording.path)
     if cycle is None:

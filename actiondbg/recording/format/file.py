@@ -381,6 +381,11 @@ class Ending:
         """The signal that ended the run, if the agent saw it."""
         return -self.status if self.status is not None and self.status < 0 else self.signal
 
+    @property
+    def is_forced(self) -> bool:
+        """Whether somebody else ended the run: its end was not seen, or a signal is no crash."""
+        return self.ended == "killed" or (self.ended == "exit" and self.exit_status is None)
+
     def described(self) -> str:
         """Return how the tool ended, as the end of a sentence."""
         if self.ended == "crash":

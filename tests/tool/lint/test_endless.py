@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,26 @@ def test_what_an_interrupted_recording_repeats(spin: list[str], lint: Lint) -> N
     assert finding["times"] > MANY / 2
     assert finding["place"]["line"] == 9
     assert done.returncode == 1
+
+
+def test_what_a_program_repeats_that_a_signal_ends(spin: list[str], lint: Lint) -> None:
+    """It has no handler of the signal: the agent records what ended it."""
+    pytest.importorskip("mlir.ir")
+    Path("spin.py").write_text(
+        "from mlir.ir import Context, Module\n"
+        "from mlir.passmanager import PassManager\n"
+        "with Context():\n"
+        f"    module = Module.parseFile({spin[1]!r})\n"
+        "    PassManager.parse('builtin.module(canonicalize)').run(module.operation)\n"
+    )
+    with start_recording([sys.executable, "spin.py"], "run.adbrec") as running:
+        tally = Tally(Path("run.adbrec"))
+        while tally.actions < MANY and running.poll(0.05) is None:
+            tally.update()
+        running.process.send_signal(signal.SIGTERM)
+        assert running.wait().status == -signal.SIGTERM
+    (finding,) = json.loads(lint("--format", "json", "run.adbrec").stdout)["findings"]
+    assert (finding["rule"], finding["subject"]) == ("no-convergence", "fold (arith.xori)")
 
 
 @pytest.mark.parametrize("is_compared", [False, True])

@@ -28,7 +28,7 @@ void BreakpointHits::set(std::vector<Breakpoint> all) {
           isPending || !innermost ? old->evaluated : innermost->ordinal;
     }
     one.hits = old->hits;
-    one.spec.matched = old->spec.matched;
+    one.spec.continueFrom(std::move(old->spec));
     if (one.watch && old->watch && one.watch->isSameAs(*old->watch))
       one.watch = std::move(old->watch);
   }

@@ -409,8 +409,22 @@ Results Spec::resultsFor(const Frame &frame, ArrayRef<Term *> open) {
   for (Term *term : open)
     if (!term->matchesOpen(frame))
       return noResult;
-  ++matched;
-  return condition ? condition->resultsFor(frame, matched) : anyResult;
+  uint64_t count = countOf(frame);
+  return condition ? condition->resultsFor(frame, count) : anyResult;
+}
+
+uint64_t Spec::countOf(const Frame &frame) {
+  if (!frame.ordinal) // a rule that skips an action before it is counted
+    return ++matched;
+  for (const Counted &one : running)
+    if (one.ordinal == frame.ordinal)
+      return one.number;
+  // As deep as it, and earlier: over.
+  while (!running.empty() && running.back().depth >= frame.depth &&
+         running.back().ordinal < frame.ordinal)
+    running.pop_back();
+  running.push_back({frame.ordinal, frame.depth, ++matched});
+  return matched;
 }
 
 Spec Spec::parse(Fields &fields) {

@@ -182,6 +182,24 @@ struct Spec {
   bool isAboutOutcome() const {
     return condition && condition->isAboutOutcome();
   }
+  /// Takes over what was matched before a change of the condition or the terms.
+  void continueFrom(Spec &&old) {
+    matched = old.matched;
+    running = std::move(old.running);
+  }
+
+private:
+  /// Returns the number of an action among the matches, from 1: the same when
+  /// it is evaluated again while it runs.
+  uint64_t countOf(const Frame &frame);
+
+  struct Counted {
+    uint64_t ordinal;
+    unsigned depth;
+    uint64_t number;
+  };
+  /// The running actions that matched, and the last ones that are over.
+  std::vector<Counted> running;
 };
 
 } // namespace adbg

@@ -217,6 +217,24 @@ def test_a_breakpoint_counts_the_running_actions_at_whose_ends_it_stops(both: St
     assert passes.hits == passes.matched > begun.matched > 0
 
 
+def test_a_running_action_keeps_its_number_when_the_condition_changes(both: Start) -> None:
+    sessions = both("--canonicalize", "--cse", "--canonicalize", "--mlir-disable-threading")
+    sessions.do("breakpoints.add", "pass:*", after=True)
+    sessions.do("breakpoints.add", "pattern:AddIAddConstant", temporary=True)
+    sessions.do("run")
+    for condition in ("depth > 1", "hits == 7", "depth == 0 and hits == 1"):
+        sessions.do("breakpoints.set_condition", 1, condition)
+        sessions.do("step")
+    counts = [[(one.hits, one.matched) for one in each.breakpoints.all()] for each in sessions]
+    assert counts == [[(0, 1)], [(0, 1)]]
+    stop = sessions.do("continue_")
+    assert (stop.when, stop.ordinal, stop.breakpoints) == ("after", 1, [1])
+    sessions.do("breakpoints.set_condition", 1, "hits == 3")
+    stop = sessions.do("continue_")
+    assert (stop.when, stop.name, stop.breakpoints) == ("after", "canonicalize", [1])
+    assert sessions.do("continue_").when == "exit"
+
+
 def test_a_condition_on_hits_counts_each_action_once(both: Start) -> None:
     sessions = both("--canonicalize", "--cse", "--canonicalize", "--mlir-disable-threading")
     sessions.do("breakpoints.add", "pass:canonicalize", "hits == 2", after=True)

@@ -284,8 +284,11 @@ static void noteReason(Location location,
     reasonOf(diagnostic);
     return diagnostic.check();
   };
-  if (LLVM_UNLIKELY(!facts::madeDiagnostic.holds(check)))
+  if (LLVM_UNLIKELY(!facts::madeDiagnostic.holds(check))) {
+    if (facts::madeDiagnostic.isRefuted())
+      isUnknown = true;
     return;
+  }
   Frame *frame = engine.innermost;
   while (frame && frame->kind != adbg::Kind::Pattern)
     frame = frame->parent;

@@ -24,6 +24,13 @@ namespace adbg::tool {
 #define ADBG_STAND_IN __attribute__((always_inline))
 
 //===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+void deleteArray(void *memory) ADBG_TOOL("_ZdaPv");
+void deleteOne(void *memory) ADBG_TOOL("_ZdlPv");
+
+//===----------------------------------------------------------------------===//
 // Printing. A `void *` is an object whose layout only the tool knows.
 //===----------------------------------------------------------------------===//
 

@@ -193,3 +193,16 @@ def test_a_tool_that_is_linked_with_a_shared_sanitizer(tmp_path: Path) -> None:
     assert (recorded.returncode, recorded.stdout) == (0, alone.stdout)
     assert recorded.stderr == alone.stderr
     assert open_recording(path).count > 0
+
+
+def test_a_sanitizer_finds_no_fault_of_the_agent(mlir_opt: str, sanitizer: str) -> None:
+    """What the tool allocates for a reason is freed by the function for that."""
+    environment = {**os.environ, "LD_PRELOAD": sanitizer, "ASAN_OPTIONS": "detect_leaks=0"}
+    passes = "--pass-pipeline=builtin.module(spirv.module(spirv-promote-to-replicated-constants))"
+    tool = [mlir_opt, str(INPUTS / "replicated.mlir"), passes]
+    with actiondbg.launch(tool, env=environment) as session:
+        assert session.run().status == 0
+        attempts = session.past.why_not("ConstantOp*").attempts
+        assert attempts[0].outcome.reasons == ["composite is not splat"]
+        session.timeline.goto(1)
+        assert session.continue_().status == 0

@@ -57,7 +57,7 @@ def mlir_opt_19() -> str:
 
 @pytest.fixture(scope="session")
 def foo(shared_directory: Path) -> Path:
-    """The build tree of foo, whose tools are in bin: foo-opt, foo-opt-small, foo-opt-folded."""
+    """The build tree of foo, whose tools are in bin: see its CMakeLists.txt."""
     if not MLIR.is_dir() or not (MLIR.parent.parent / "libMLIRIR.a").exists():
         pytest.skip("Debian's MLIR is not installed (scripts/install-debian-mlir)")
     if shutil.which("cmake") is None:
@@ -139,13 +139,23 @@ def test_functions_that_the_linker_left_out(foo: Path) -> None:
         assert "arith.addi" in session.ir.print("function").text
 
 
-def test_identical_functions_that_the_linker_folded_change_nothing(foo: Path) -> None:
-    if not (folded := foo / "bin/foo-opt-folded").exists():
+@pytest.mark.parametrize("name", ["foo-opt-folded", "foo-opt-checked"])
+def test_how_a_tool_is_linked_changes_nothing(foo: Path, name: str) -> None:
+    if not (other := foo / "bin" / name).exists():
         pytest.skip("there is no ld.gold (apt-get install binutils-gold)")
     words = [str(FOO / "in.mlir"), "--foo-strength", "--canonicalize", "--cse"]
-    assert scripted(FOO_SESSION, [str(folded), *words]) == scripted(
+    assert scripted(FOO_SESSION, [str(other), *words]) == scripted(
         FOO_SESSION, [str(foo / "bin/foo-opt"), *words]
     )
+
+
+def test_what_trials_leave_allocated_is_no_leak(foo: Path, tmp_path: Path) -> None:
+    """LeakSanitizer is on in trials, which end without destroying their IR."""
+    tool = [str(foo / "bin/foo-opt-checked"), str(FOO / "in.mlir"), "--foo-strength"]
+    alone = subprocess.run(tool, capture_output=True, text=True, check=True)
+    assert "arith.addi" in alone.stdout
+    found = command_line.run("bisect", "--test", "! grep -q addi {}", "--", *tool, cwd=tmp_path)
+    assert "Found: " in found.stdout and "(DoubleToAdd)" in found.stdout
 
 
 def test_a_stripped_foo_opt_is_refused(foo: Path, tmp_path: Path) -> None:

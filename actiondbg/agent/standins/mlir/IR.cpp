@@ -2,9 +2,12 @@
 
 #include "layout/Layout.h"
 #include "support/Memo.h"
+#include "support/Symbols.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Diagnostics.h"
+
+#include <dlfcn.h>
 
 using namespace mlir;
 using llvm::StringRef;
@@ -75,6 +78,21 @@ void DiagnosticArgument::print(raw_ostream &os) const {
   }
 }
 
+using Delete = void (*)(void *);
+
+/// Returns the function by which the tool's MLIR deletes what it has allocated.
+/// A sanitizer tells such functions apart, and an allocator takes no memory of
+/// another one. `own`: a function that MLIR's file has, or one of a library
+/// that it is linked with; those are called by name, so that the first library
+/// that is loaded replaces them.
+static Delete deleteOfTool(Delete own, const char *symbol) {
+  if (own && Place::of(reinterpret_cast<const void *>(own)).header ==
+                 Place::of(&tool::voidID).header)
+    return own;
+  auto *first = reinterpret_cast<Delete>(dlsym(RTLD_DEFAULT, symbol));
+  return first ? first : free;
+}
+
 Diagnostic::~Diagnostic() {
   auto begin = reinterpret_cast<char **>(texts[0]);
   auto end = reinterpret_cast<uintptr_t>(texts[1]);
@@ -84,10 +102,15 @@ Diagnostic::~Diagnostic() {
   constexpr uintptr_t most = 1 << 16;
   bool isVector = bytes <= most && texts[2] >= texts[1];
   size_t count = isVector ? bytes / sizeof(char *) : uint32_t(end);
+  static ADBG_OF_INSTANCE Delete deleteArray = nullptr, deleteOne = nullptr;
+  if (LLVM_UNLIKELY(!deleteArray)) {
+    deleteOne = deleteOfTool(&tool::deleteOne, "_ZdlPv");
+    deleteArray = deleteOfTool(&tool::deleteArray, "_ZdaPv");
+  }
   for (size_t i = 0; i < count; ++i)
-    delete[] begin[i];
+    deleteArray(begin[i]);
   if (isVector)
-    ::operator delete(begin);
+    deleteOne(begin);
   else
     free(begin);
 }

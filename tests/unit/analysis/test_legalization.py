@@ -30,10 +30,16 @@ def operation(
 
 
 def pattern(
-    name: str, result: str, *inside: Event, ordinal: int | None = 5, any: bool = False
+    name: str,
+    result: str,
+    *inside: Event,
+    ordinal: int | None = 5,
+    any: bool = False,
+    unheard: bool = False,
 ) -> list[Event]:
     begin = {"event": "pattern", "name": name, "benefit": 1, "anyOperation": any}
-    return [begin | {"ordinal": ordinal}, *inside, {"event": "pattern-end", "result": result}]
+    end = {"event": "pattern-end", "result": result, "unheard": unheard}
+    return [begin | {"ordinal": ordinal}, *inside, end]
 
 
 def reason(text: str) -> Event:
@@ -148,6 +154,22 @@ def test_the_way_leads_through_what_was_rolled_back() -> None:
             [pattern("A", "failed")],
             "no reason",
             "pattern A did not match, and gave no reason",
+        ),
+        (
+            [pattern("A", "failed", unheard=True)],
+            "no reason",
+            "pattern A did not match; the agent cannot hear why",
+        ),
+        (
+            [pattern("A", "failed", unheard=True), pattern("B", "failed", unheard=True)],
+            "no reason",
+            "none of 2 patterns for x.a matched; the agent cannot hear why",
+        ),
+        (
+            [pattern("A", "failed", unheard=True), pattern("B", "failed", reason("too small"))],
+            "reason",
+            'none of 2 patterns matched: B says "too small"; '
+            "1 failed for reasons that cannot be heard",
         ),
         (
             [pattern("A", "refused", ordinal=None)],

@@ -198,11 +198,11 @@ def test_a_negation_by_a_subtraction_from_zero_is_found() -> None:
 
 @pytest.mark.parametrize("flag", ["nsz", "contract,nsz", "fast"])
 def test_zeros_have_any_sign_where_the_program_says_so(flag: str) -> None:
-    expectations = expected_results(_negation(f"fastmath<{flag}>"))
-    assert not any(compare(0 - each.operands[0], each).wrong.any() for each in expectations)
+    for each in some(expected_results(_negation(f"fastmath<{flag}>"))):
+        assert not compare(0 - each.operands[0], each).wrong.any()
 
 
 @pytest.mark.parametrize("flag", ["nnan", "ninf", "fast"])
 def test_nan_and_infinities_are_left_out_where_the_program_has_none(flag: str) -> None:
-    for each in expected_results(_negation(f"fastmath<{flag}>")):
+    for each in some(expected_results(_negation(f"fastmath<{flag}>"))):
         assert np.isfinite(each.operands[0]).all()

@@ -86,8 +86,8 @@ using Delete = void (*)(void *);
 /// that it is linked with; those are called by name, so that the first library
 /// that is loaded replaces them.
 static Delete deleteOfTool(Delete own, const char *symbol) {
-  if (own && Place::of(reinterpret_cast<const void *>(own)).header ==
-                 Place::of(&tool::voidID).header)
+  if (own && adbg::Place::of(reinterpret_cast<const void *>(own)).header ==
+                 adbg::Place::of(&adbg::tool::voidID).header)
     return own;
   auto *first = reinterpret_cast<Delete>(dlsym(RTLD_DEFAULT, symbol));
   return first ? first : free;
@@ -103,9 +103,9 @@ Diagnostic::~Diagnostic() {
   bool isVector = bytes <= most && texts[2] >= texts[1];
   size_t count = isVector ? bytes / sizeof(char *) : uint32_t(end);
   static ADBG_OF_INSTANCE Delete deleteArray = nullptr, deleteOne = nullptr;
-  if (LLVM_UNLIKELY(!deleteArray)) {
-    deleteOne = deleteOfTool(&tool::deleteOne, "_ZdlPv");
-    deleteArray = deleteOfTool(&tool::deleteArray, "_ZdaPv");
+  if (LLVM_UNLIKELY(!deleteArray || !deleteOne)) {
+    deleteOne = deleteOfTool(&adbg::tool::deleteOne, "_ZdlPv");
+    deleteArray = deleteOfTool(&adbg::tool::deleteArray, "_ZdaPv");
   }
   for (size_t i = 0; i < count; ++i)
     deleteArray(begin[i]);
